@@ -1,0 +1,53 @@
+# Every target installs what it needs: `make demo` and `make test` work on a fresh machine.
+.PHONY: setup demo test test-quick check bench clean
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+UV := $(VENV)/bin/uv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.synced
+
+help:
+	@echo "make demo        install everything, then the tour: a real small model on an example"
+	@echo "make test        all tests"
+	@echo "make test-quick  the tests that take seconds"
+	@echo "make check       format, lint, types, imports, docs"
+	@echo "make bench       speed, as ratios in one run"
+
+$(STAMP): pyproject.toml uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python >= 3.11 is needed, $(PYTHON) is older. hint: make PYTHON=python3.12 …" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(UV) || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(UV) sync --frozen --quiet --compile-bytecode
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+.PHONY: sandbox
+sandbox:
+	@sh tools/ensure-bubblewrap
+
+setup: $(STAMP) sandbox
+
+demo: setup
+	$(BIN)/envwright demo
+
+test: setup
+	$(BIN)/python -m pytest
+
+test-quick: setup
+	$(BIN)/python -m pytest -m "not slow"
+
+check: $(STAMP)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/python tools/check_docs.py
+
+bench: setup
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .envwright .pytest_cache .ruff_cache

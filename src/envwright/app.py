@@ -1,0 +1,212 @@
+"""The composition root: the only place that picks implementations."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from pydantic import JsonValue
+
+from envwright.agent import AgentKind, AgentSpec
+from envwright.agent.script import Script, read_script
+from envwright.environment import Source, resolve
+from envwright.environment.source import snapshot
+from envwright.errors import Interrupted, SandboxError, UsageError
+from envwright.gateway import Gateway
+from envwright.host import Builder, Loaded, load
+from envwright.model import Model
+from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
+from envwright.record import Json
+from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
+from envwright.settings import Settings, process_variables, read_settings
+from envwright.store import Store
+from envwright.store.sweep import mean_tokens
+from envwright.trace import ModelCall
+from envwright.trial import Sampling
+from envwright.work.estimate import Estimate, estimate
+from envwright.work.result import SweepResult
+from envwright.work.sweep import Cast, Request, Watch, run_sweep, select_tasks
+
+SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the user typed for a run, in words; names are not looked up yet."""
+
+    environment: str
+    agents: tuple[str, ...]
+    tasks: int | None = None
+    trials: int = 1
+    selected: tuple[str, ...] = ()
+    gold_field: str | None = None
+    endpoint: str | None = None
+    key_env: str | None = None
+    judge: str | None = None
+    sampling: Sampling = Sampling()
+    limit: int | None = None
+    fresh: bool = False
+    args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+class App:
+    """What a command works with; everything is made when it is first needed."""
+
+    def __init__(self, settings: Settings, *, sandbox: str, say: Callable[[str], None]) -> None:
+        self.settings = settings
+        self.say = say
+        self.sandbox = SANDBOXES[sandbox]()
+        self.stack = AsyncExitStack()
+        self._gateway: Gateway | None = None
+        self._checked = False
+
+    @classmethod
+    def make(cls, *, sandbox: str = "bubblewrap", say: Callable[[str], None]) -> Self:
+        return cls(read_settings(process_variables(), Path.cwd()), sandbox=sandbox, say=say)
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.settings.home)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stack.aclose()
+        if "store" in self.__dict__:
+            self.store.close()
+
+    def gateway(self, models: Iterable[Model] = ()) -> Gateway:
+        """The door, holding the keys of these models and no others."""
+        keys = {
+            model.api_key_env: key
+            for model in models
+            if model.api_key_env and (key := self.settings.key_of(model))
+        }
+        gateway = Gateway(keys, self.store)
+        self.stack.push_async_callback(gateway.close)
+        return gateway
+
+    async def model(self, name: str, endpoint: str | None, key_env: str | None) -> Model:
+        """The model of this name, its key at hand, its server running if it is ours."""
+        if endpoint is not None:
+            if not endpoint.startswith(("http://", "https://")):
+                raise UsageError(f"--endpoint {endpoint!r} is no URL", hint="http://HOST:PORT/v1")
+            model = Model(name=name, base_url=endpoint, model=name, api_key_env=key_env)
+        elif name == LOCAL_NAME:
+            await asyncio.to_thread(pull, self.settings.cache, self.say)
+            url = await self.stack.enter_async_context(serve_local(self.settings.cache))
+            return local_model(url)
+        else:
+            model = self.settings.model(name)
+        self.settings.key_of(model)
+        return model
+
+    async def check_model(self, name: str, endpoint: str | None, key_env: str | None) -> ModelCall:
+        """One short call, as a trial would make it."""
+        model = await self.model(name, endpoint, key_env)
+        return await self.gateway([model]).try_out(model)
+
+    def resolve(self, text: str) -> Source:
+        return resolve(text)
+
+    def arguments(self, source: Source, given: Json) -> Json:
+        """The environment's arguments: the file's, then the flags'."""
+        table = self.settings.file.environments.get(source.name)
+        return {**(table.args if table else {}), **given}
+
+    async def cast(self, options: RunOptions) -> tuple[tuple[AgentSpec, ...], Cast]:
+        """Who the names of a run stand for; whatever is wrong with them is said first."""
+        if not options.agents:
+            raise UsageError("who attempts?", hint="give -m MODEL or --agent KIND[:MODEL]")
+        parsed = [AgentSpec.parse(text) for text in options.agents]
+        models: dict[str, Model] = {}
+        scripts: dict[str, Script] = {}
+        agents: list[AgentSpec] = []
+        for agent in parsed:
+            name = agent.subject or ""
+            if agent.kind is AgentKind.SCRIPTED:
+                scripts[name] = read_script(Path(name).expanduser())
+                agent = agent.model_copy(update={"content": scripts[name].content})
+            elif agent.kind.needs_model:
+                models[name] = await self.model(name, options.endpoint, options.key_env)
+                agent = agent.model_copy(update={"content": models[name].content})
+            elif agent.kind is AgentKind.ORACLE:
+                agent = agent.model_copy(update={"gold_field": options.gold_field})
+            agents.append(agent)
+        judge_name = options.judge or self.settings.file.roles.judge
+        judge = await self.model(judge_name, None, None) if judge_name else None
+        return tuple(agents), Cast(models=models, scripts=scripts, judge=judge)
+
+    async def prepare(self, options: RunOptions) -> tuple[Request, Loaded, Cast, Gateway]:
+        source = self.resolve(options.environment)
+        agents, cast = await self.cast(options)
+        gateway = self.gateway([*cast.models.values(), *([cast.judge] if cast.judge else [])])
+        args = self.arguments(source, options.args)
+        loaded = await self.load(source, args, gateway)
+        own = self.settings.file.sampling.model_dump(exclude_none=True)
+        flags = options.sampling.model_dump(exclude_none=True)
+        request = Request(
+            agents=agents,
+            tasks=options.tasks,
+            trials=options.trials,
+            selected=options.selected,
+            sampling=Sampling.model_validate({**own, **flags}),
+            args=args,
+            fresh=options.fresh,
+            limits=self.settings.file.limits.of_trial(),
+            limit=options.limit,
+        )
+        return request, loaded, cast, gateway
+
+    async def run(self, options: RunOptions, watch: Watch) -> SweepResult:
+        preparing = asyncio.ensure_future(self.prepare(options))
+        stopped = asyncio.ensure_future(watch.stop.wait())
+        await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not preparing.done():
+            preparing.cancel()
+            await asyncio.gather(preparing, return_exceptions=True)
+            raise Interrupted("stopped before the first trial")
+        request, loaded, cast, gateway = preparing.result()
+        return await run_sweep(request, loaded, cast, self.store, gateway, watch)
+
+    async def estimate(self, options: RunOptions) -> Estimate:
+        request, loaded, cast, _ = await self.prepare(options)
+        tasks = await select_tasks(loaded, request)
+        history = {
+            str(agent): found
+            for agent in request.agents
+            if (found := self.store.read(mean_tokens, loaded.environment.revision, str(agent)))
+        }
+        each = len(tasks) * request.trials
+        counts = {agent: each for agent in request.agents}
+        return estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
+
+    async def check_sandbox(self) -> None:
+        """Refuse rather than degrade."""
+        if not self._checked:
+            if (problem := await self.sandbox.check()) is not None:
+                raise SandboxError(problem)
+            if self.sandbox.name == "none":
+                self.say("warning: --sandbox none: environment code can read and change your files")
+            self._checked = True
+
+    async def load(self, source: Source, args: Json, gateway: Gateway) -> Loaded:
+        await self.check_sandbox()
+        kept = snapshot(source, self.settings.home / "revisions")
+        builder = Builder(
+            venvs=self.settings.venvs,
+            cache=self.settings.cache / "uv",
+            sandbox=self.sandbox,
+            variables=self.settings.variables,
+            say=self.say,
+        )
+        loaded = await load(
+            kept, builder, args, self.settings.file.limits.of_host(), gateway.attach
+        )
+        self.stack.push_async_callback(loaded.pool.close)
+        return loaded

@@ -1,0 +1,232 @@
+"""`envwright run`: trials of agents on an environment's tasks, with a bar and a table."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from envwright.agent import AgentSpec
+from envwright.app import App, RunOptions
+from envwright.cli import EXIT_FINDINGS, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
+from envwright.cli.output import (
+    cell,
+    clean,
+    console,
+    interval_text,
+    print_json,
+    say,
+    table,
+    talk_console,
+    usd_text,
+)
+from envwright.cli.shared import environment_options, json_option, parse_args, run_async
+from envwright.trial import Outcome, Sampling, Scored, TrialSpec
+from envwright.work.estimate import Estimate
+from envwright.work.result import AgentResult, SweepResult
+from envwright.work.sweep import Watch
+
+
+@click.command()
+@click.argument("environment")
+@click.option("-m", "--model", "models", multiple=True, help="Short for --agent chat:MODEL.")
+@click.option("--agent", "agents", multiple=True, metavar="KIND[:MODEL]", help="Who attempts.")
+@click.option("-n", "tasks", type=click.IntRange(1), help="How many tasks; by default all.")
+@click.option(
+    *("-r", "--trials"),
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Per task and agent.",
+)
+@click.option("--task", "selected", multiple=True, help="One task: its index or key. Repeatable.")
+@click.option("--gold-field", help="The row's field that `oracle` answers with.")
+@click.option("--endpoint", metavar="URL", help="Where the models of -m answer (OpenAI chat).")
+@click.option("--key-env", metavar="NAME", help="The variable with the key of --endpoint.")
+@click.option("--judge", metavar="MODEL", help="Whom environment code may ask.")
+@click.option("--temperature", type=click.FloatRange(0))
+@click.option("--max-tokens", type=click.IntRange(1))
+@click.option("-c", "--concurrency", type=click.IntRange(1), help="Trials at once of each model.")
+@click.option("--fresh", is_flag=True, help="Draw new trials, whatever is there already.")
+@click.option("--dry-run", is_flag=True, help="Plan and estimate the cost; start nothing.")
+@environment_options
+@json_option
+def run(
+    environment: str,
+    models: tuple[str, ...],
+    agents: tuple[str, ...],
+    tasks: int | None,
+    trials: int,
+    selected: tuple[str, ...],
+    gold_field: str | None,
+    endpoint: str | None,
+    key_env: str | None,
+    judge: str | None,
+    temperature: float | None,
+    max_tokens: int | None,
+    concurrency: int | None,
+    fresh: bool,
+    dry_run: bool,
+    args: tuple[str, ...],
+    sandbox: str,
+    as_json: bool,
+) -> None:
+    """Run trials on the tasks of ENVIRONMENT. The same command again does only what is missing."""
+    options = RunOptions(
+        environment=environment,
+        agents=tuple(dict.fromkeys([*(f"chat:{m}" for m in models), *agents])),
+        tasks=tasks,
+        trials=trials,
+        selected=selected,
+        gold_field=gold_field,
+        endpoint=endpoint,
+        key_env=key_env,
+        judge=judge,
+        sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
+        limit=concurrency,
+        fresh=fresh,
+        args=parse_args(args),
+    )
+
+    async def main(stop: asyncio.Event) -> int:
+        async with App.make(sandbox=sandbox, say=say) as app:
+            if dry_run:
+                print_estimate(await app.estimate(options), as_json=as_json)
+                return 0
+            with Bars(as_json=as_json) as bars:
+                result = await app.run(options, Watch(bars.planned, bars.ended, stop))
+        print_result(result, as_json=as_json)
+        return exit_code(result, stopped=stop.is_set())
+
+    sys.exit(run_async(main))
+
+
+class Bars:
+    """Progress on stderr: a bar per agent on a terminal, a line at the end elsewhere."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        console = talk_console()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[said]}"),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._bars: dict[str, TaskID] = {}
+        self._seen: dict[str, Counter[str]] = {}
+
+    def __enter__(self) -> "Bars":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def planned(self, sweep: str, trials: Sequence[TrialSpec], missing: set[str]) -> None:
+        say(f"sweep {sweep}: {len(trials)} trials, {len(trials) - len(missing)} scored already")
+        totals = Counter(str(spec.agent) for spec in trials)
+        todo = Counter(str(spec.agent) for spec in trials if spec.id in missing)
+        for agent, total in totals.items():
+            done = total - todo[agent]
+            name = clean(agent).replace("[", "\\[")
+            self._bars[agent] = self._progress.add_task(name, total=total, completed=done, said="")
+            self._seen[agent] = Counter()
+
+    def ended(self, spec: TrialSpec, outcome: Outcome) -> None:
+        agent = str(spec.agent)
+        seen = self._seen[agent]
+        kind = "solved" if isinstance(outcome, Scored) and outcome.reward > 0.5 else outcome.kind
+        seen[kind] += 1
+        said = ", ".join(
+            f"{count} {word}" for word, count in sorted(seen.items()) if word != "scored"
+        )
+        self._progress.update(self._bars[agent], advance=1, said=said)
+
+
+def print_result(result: SweepResult, *, as_json: bool) -> None:
+    if as_json:
+        print_json(result)
+    else:
+        columns = [("agent", False), ("scored", True), ("failed", False), ("mean reward", True)]
+        columns += [("95 %", False), ("solved", True), ("95 %", False), ("tokens in/out", True)]
+        shown = table(None, [*columns, ("cost", True)])
+        for agent, row in result.agents.items():
+            shown.add_row(*(cell(text) for text in result_cells(agent, row)))
+        console().print(shown)
+        click.echo(f"sweep: {result.sweep}")
+        say(f"every trial: `envwright trial list --sweep {result.sweep}`")
+    for failure in result.failures:
+        say(f"error: a bug in envwright: {failure}")
+
+
+def result_cells(agent: str, row: AgentResult) -> list[str]:
+    failed = ", ".join(f"{count} {cause}" for cause, count in row.failed.items()) or "0"
+    if row.missing:
+        failed += f", {row.missing} not run"
+    return [
+        f"{agent} (baseline)" if row.baseline else agent,
+        f"{row.scored}/{row.trials}",
+        failed,
+        "-" if row.mean_reward is None else f"{row.mean_reward:.3f}",
+        interval_text(row.mean_interval),
+        f"{row.solved}/{row.scored}",
+        interval_text(row.solved_interval),
+        f"{row.tokens.input}/{row.tokens.output}",
+        usd_text(row.cost_usd),
+    ]
+
+
+def exit_code(result: SweepResult, *, stopped: bool) -> int:
+    rows = result.agents.values()
+    if stopped:
+        say("stopped: what is finished is kept; the same command does the rest")
+        return EXIT_INTERRUPTED
+    if result.failures:
+        return EXIT_OURS
+    for queue, words in result.closed.items():
+        say(f"error: the provider of {queue} refuses: {words}")
+    refused = {
+        str(AgentSpec.parse(agent).queue)
+        for agent in result.agents
+        if result.agents[agent].scored == 0
+    }
+    if refused & set(result.closed):
+        return EXIT_USAGE
+    if any(row.missing for row in rows):
+        return EXIT_INCOMPLETE
+    return EXIT_FINDINGS if any(row.failed for row in rows) else 0
+
+
+def print_estimate(estimate: Estimate, *, as_json: bool) -> None:
+    if as_json:
+        print_json(estimate)
+        return
+    shown = table(
+        None,
+        [
+            ("agent", False),
+            ("trials", True),
+            ("tokens in/out", True),
+            ("cost", True),
+            ("basis", False),
+        ],
+    )
+    for agent, row in estimate.agents.items():
+        tokens = f"{row.input_tokens}/{row.output_tokens}"
+        cells = [agent, str(row.trials), tokens, usd_text(row.cost_usd), row.basis]
+        shown.add_row(*(cell(text) for text in cells))
+    console().print(shown)
+    click.echo(f"trials: {estimate.trials}")
+    click.echo(f"cost: {usd_text(estimate.cost_usd)}")

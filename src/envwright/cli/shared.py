@@ -1,0 +1,93 @@
+"""Options and plumbing that several commands share."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import click
+import uvloop
+
+from envwright.errors import UsageError
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(["bubblewrap", "none"]),
+    default="bubblewrap",
+    show_default=True,
+    help="Where environment code runs; `none` gives it your files.",
+)
+arg_option = click.option(
+    "--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the environment."
+)
+
+
+def environment_options(command: F) -> F:
+    return sandbox_option(arg_option(command))
+
+
+def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`name=value` pairs; a value that is JSON is taken as JSON, else as text."""
+    parsed: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="write --arg split=dev")
+        try:
+            parsed[name] = json.loads(value, parse_constant=str)
+        except ValueError:
+            parsed[name] = value
+    return parsed
+
+
+def run_async(main: Callable[[asyncio.Event], Coroutine[Any, Any, T]]) -> T:
+    """Run a command's coroutine; the first Ctrl-C sets the event, the second cancels."""
+
+    async def supervised() -> T:
+        loop = asyncio.get_running_loop()
+        stop = asyncio.Event()
+        task = loop.create_task(main(stop))
+
+        def interrupted() -> None:
+            if stop.is_set():
+                task.cancel()
+            stop.set()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, interrupted)
+        stopped = loop.create_task(stop.wait())
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            # It has the event and a few seconds to end in order.
+            done, _ = await asyncio.wait({task}, timeout=10)
+            if not done:
+                task.cancel()
+        stopped.cancel()
+        try:
+            return await task
+        except asyncio.CancelledError as cancelled:
+            raise KeyboardInterrupt from cancelled
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(supervised())
+
+
+async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:
+    """The work's result, unless the user stops it first."""
+    task = asyncio.ensure_future(work)
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise KeyboardInterrupt
+    finally:
+        stopped.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,54 @@
+"""`Environment` and `Task`: what a loaded revision says of itself, as data."""
+
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from envwright.record import Digest, Json, Record
+
+
+class Kind(StrEnum):
+    VERIFIERS = "verifiers"
+
+
+class Signal(Record):
+    """A reward and its weight."""
+
+    name: str
+    weight: float
+
+
+class Argument(Record):
+    """What an environment may be given with `--arg name=value`."""
+
+    name: str
+    type: str
+    default: JsonValue = None
+
+
+class TaskCount(Record):
+    count: int | None = Field(ge=0)
+    """None when the taskset is endless."""
+    infinite: bool
+
+
+class Environment(Record):
+    kind: Kind
+    name: str
+    revision: Digest
+    tasks: TaskCount
+    rewards: tuple[Signal, ...] = ()
+    metrics: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    seats: tuple[str, ...] = ()
+    args: tuple[Argument, ...] = ()
+
+
+class Task(Record):
+    """One item of an environment."""
+
+    index: int = Field(ge=0)
+    key: Digest
+    """Of the row without its index, so that duplicates show."""
+    prompt: str
+    row: Json

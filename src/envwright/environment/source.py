@@ -1,0 +1,172 @@
+"""`Source`: where a revision comes from, and the exact content that it is.
+
+`resolve` reads a folder as data: nothing of it is imported or run. `snapshot` copies
+it aside, so that an edit during a sweep changes no trial. Files that may hold keys
+(`.env*`), links that lead out of the folder, caches and version control are no part
+of a revision.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from envwright.environment.environment import Kind
+from envwright.errors import UsageError
+from envwright.record import Digest, Json, Record, digest, items, mapping
+
+LEFT_OUT = {
+    *(".git", ".hg", ".svn", ".venv", "venv", ".envwright", "node_modules", "__pycache__"),
+    *(".pytest_cache", ".ruff_cache", ".mypy_cache", ".tox", "dist", "build", "outputs"),
+}
+HUB_ID = re.compile(r"^[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(@[\w.+-]+)?$")
+REQUIREMENT_NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+
+
+class Source(Record):
+    kind: Kind
+    name: str
+    module: str
+    """The top module that is imported."""
+    folder: Path
+    import_path: Path
+    """What goes on the path: the folder itself, or its `src`."""
+    revision: Digest
+    dependencies: tuple[str, ...]
+    requires_python: str | None = None
+
+
+def resolve(text: str) -> Source:
+    """The environment that `text` names; `UsageError` when it names none."""
+    path = Path(text).expanduser()
+    if path.is_dir():
+        return read_folder(path.resolve())
+    if path.exists():
+        raise UsageError(f"environment {text!r} is a file", hint="name the folder that holds it")
+    if HUB_ID.match(text) and not text.startswith("."):
+        raise UsageError(
+            f"environment {text!r}: there is no such folder, and Hub ids are not served yet",
+            hint="fetch the package and name its folder",
+        )
+    if re.match(r"^[\w-]+(@[\w.+-]+)?$", text):
+        raise UsageError(
+            f"environment {text!r} is a bare name, which is ambiguous",
+            hint=f"write ./{text} for a folder, or OWNER/{text}@VERSION for a Hub id",
+        )
+    raise UsageError(f"environment {text!r}: no such folder", hint="check the path")
+
+
+def read_folder(folder: Path) -> Source:
+    project = read_project(folder)
+    name = project.get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{folder}/pyproject.toml: [project] has no name", hint="give it one")
+    declared = items(project.get("dependencies", []))
+    if not all(isinstance(each, str) for each in declared):
+        raise UsageError(f"{folder}/pyproject.toml: dependencies is no list of strings")
+    dependencies = tuple(str(each) for each in declared)
+    if "verifiers" not in {requirement_name(each) for each in dependencies}:
+        raise UsageError(
+            f"{folder} is no environment: its pyproject.toml does not depend on verifiers",
+            hint='add "verifiers" to [project] dependencies',
+        )
+    module = re.sub(r"[-.]+", "_", name).lower()
+    return Source(
+        kind=Kind.VERIFIERS,
+        name=name,
+        module=module,
+        folder=folder,
+        import_path=find_import_path(folder, module),
+        revision=digest_of_folder(folder),
+        dependencies=dependencies,
+        requires_python=project.get("requires-python"),
+    )
+
+
+def read_project(folder: Path) -> Json:
+    file = folder / "pyproject.toml"
+    if not file.is_file():
+        raise UsageError(
+            f"{folder} is no environment: it has no pyproject.toml",
+            hint="name the folder of a verifiers package",
+        )
+    try:
+        read = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {error}", hint="mend the file") from error
+    if not (project := mapping(read.get("project"))):
+        raise UsageError(f"{file} has no [project] table", hint="name the folder of a package")
+    return project
+
+
+def requirement_name(requirement: str) -> str:
+    found = REQUIREMENT_NAME.match(requirement)
+    return re.sub(r"[-_.]+", "-", found.group(1)).lower() if found else ""
+
+
+def find_import_path(folder: Path, module: str) -> Path:
+    for base in (folder, folder / "src"):
+        if (base / module / "__init__.py").is_file() or (base / f"{module}.py").is_file():
+            return base
+    raise UsageError(
+        f"{folder} is no environment: there is no package {module}/ in it",
+        hint="the package is named after the project, with _ for -",
+    )
+
+
+def files_of(folder: Path) -> Iterator[Path]:
+    """Every file of a revision, in one order."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f not in LEFT_OUT and not f.endswith(".egg-info"))
+        for name in sorted([*files, *(f for f in folders if (Path(parent) / f).is_symlink())]):
+            path = Path(parent) / name
+            if name.endswith(".pyc") or name == ".env" or name.startswith(".env."):
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(folder):
+                raise UsageError(
+                    f"{path} links to {path.readlink()}, out of the environment's folder",
+                    hint="copy the file into the folder",
+                )
+            if path.is_file():
+                yield path
+
+
+def digest_of_folder(folder: Path) -> str:
+    listing: list[list[str | bool]] = []
+    for path in files_of(folder):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        listing.append([path.relative_to(folder).as_posix(), os.access(path, os.X_OK), content])
+    return digest(listing)
+
+
+def snapshot(source: Source, revisions: Path) -> Source:
+    """The source as a read-only copy under `revisions`, named by its digest."""
+    kept = revisions / source.revision
+    if not kept.is_dir():
+        revisions.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=revisions))
+        try:
+            for path in files_of(source.folder):
+                target = scratch / path.relative_to(source.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+            scratch.chmod(0o755)
+            if digest_of_folder(scratch) != source.revision:
+                raise UsageError(
+                    f"{source.folder} was changed while it was read", hint="run the command again"
+                )
+            try:
+                scratch.rename(kept)
+            except OSError:
+                # Another process was first; the name is the content, so its copy is ours.
+                if not kept.is_dir():
+                    raise
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    inside = source.import_path.relative_to(source.folder)
+    return source.model_copy(update={"folder": kept, "import_path": kept / inside})

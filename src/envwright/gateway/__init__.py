@@ -1,0 +1,6 @@
+"""THE DOOR to every model: tokens, usage, provider errors; one file per protocol."""
+
+from envwright.gateway.gateway import Gateway
+from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger
+
+__all__ = ["ENVIRONMENT", "Exchange", "Gateway", "Grant", "Ledger"]

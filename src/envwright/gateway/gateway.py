@@ -1,0 +1,284 @@
+"""The gateway's server: a listener per sandbox, a token per trial, every call counted.
+
+Who may speak is decided by two things that must agree: the listener (which sandbox)
+and the token (which trial). Nothing a sandbox sends reaches a provider but the body of
+a call; nothing a provider sends but its answer comes back.
+"""
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from aiohttp import web
+
+from envwright.errors import ProviderError
+from envwright.gateway import openai_chat
+from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
+from envwright.gateway.upstream import Upstream
+from envwright.model import Model, price_of
+from envwright.record import Json
+from envwright.trace import ModelCall, Usage
+
+TOKEN = "x-envwright-token"
+SEAT = "x-envwright-seat"
+LARGEST_REQUEST_BYTES = 32 * 2**20
+
+
+class Refusal(Exception):
+    """An answer of the gateway's own: a status, a code and words."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class Gateway:
+    def __init__(self, keys: Mapping[str, str], ledger: Ledger | None = None) -> None:
+        self.upstream = Upstream(keys)
+        self._ledger: Ledger = ledger or NoLedger()
+        self._grants: dict[str, Grant] = {}
+        self._places: dict[str, object] = {}
+        """Token → the sandbox that may use it; a token not in here may be used in any."""
+
+    def open(self, grant: Grant) -> str:
+        """Make the grant's token valid."""
+        self._grants[grant.token] = grant
+        return grant.token
+
+    def close_grant(self, grant: Grant) -> None:
+        grant.closed = True
+        self._grants.pop(grant.token, None)
+        self._places.pop(grant.token, None)
+
+    async def attach(self, listener: socket.socket) -> Callable[[], Awaitable[None]]:
+        """Serve one sandbox on its own listener; what is returned stops that."""
+        place = object()
+
+        async def chat(request: web.Request) -> web.StreamResponse:
+            return await self.answer(request, place)
+
+        app = web.Application(client_max_size=LARGEST_REQUEST_BYTES)
+        app.router.add_post("/v1/chat/completions", chat)
+        runner = web.AppRunner(
+            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
+        )
+        await runner.setup()
+        await web.SockSite(runner, listener, backlog=1024).start()
+        return runner.cleanup
+
+    async def answer(self, request: web.Request, place: object) -> web.StreamResponse:
+        try:
+            grant, seat, model = self.admit(request, place)
+            body = await read_body(request)
+            if body.get("stream"):
+                return await self.stream(request, body, grant, seat, model)
+            return await self.complete(body, grant, seat, model)
+        except Refusal as refusal:
+            return error_answer(refusal.status, refusal.code, str(refusal))
+        except ProviderError as error:
+            # In general words: the provider's own would tell environment code whom it asks.
+            said = f"the provider answered {error.status}" if error.status else "no answer"
+            return error_answer(error.status or 502, error.code or "provider_error", said)
+
+    def admit(self, request: web.Request, place: object) -> tuple[Grant, str, Model]:
+        ours = request.headers.get(TOKEN)
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+        grant = self._grants.get(ours or bearer)
+        if grant is None:
+            raise Refusal(401, "invalid_token", "this token is not valid (any more)")
+        if self._places.setdefault(grant.token, place) is not place:
+            raise Refusal(401, "invalid_token", "this token belongs to another sandbox")
+        seat = request.headers.get(SEAT) or ENVIRONMENT
+        model = grant.model_for(seat)
+        if model is None:
+            who = "environment code" if seat == ENVIRONMENT else f"seat {seat!r}"
+            raise Refusal(403, "no_model", f"{who} may ask no model here (see --judge)")
+        if (reached := grant.budget.exceeded(grant.spent)) is not None:
+            raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
+        return grant, seat[:80], model
+
+    async def complete(
+        self, body: Json, grant: Grant, seat: str, model: Model
+    ) -> web.StreamResponse:
+        sent = json.dumps(openai_chat.outgoing(body, model)).encode()
+        exchange = grant.exchanges[seat] = Exchange(body)
+        call = Call(grant, seat, model, stream=False)
+        try:
+            async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
+                call.tries = tries
+                said = decode_answer(await answer.read(), model)
+        except ProviderError as error:
+            self.fail(call, error)
+            raise
+        except asyncio.CancelledError:
+            self.record(call, error="the caller went away")
+            raise
+        exchange.answer = said
+        usage = openai_chat.usage_of(said)
+        self.record(call, usage=usage, status=200, finish=openai_chat.finish_reason_of(said))
+        hidden = openai_chat.hide(said, str(body.get("model", "")))
+        return web.json_response(hidden)
+
+    async def try_out(self, model: Model) -> ModelCall:
+        """One short call that belongs to no trial."""
+        grant = Grant(trial="", attempt=0, seat_model=model)
+        body: Json = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 16}
+        await self.complete(body, grant, "check", model)
+        return grant.calls[-1]
+
+    async def stream(
+        self, request: web.Request, body: Json, grant: Grant, seat: str, model: Model
+    ) -> web.StreamResponse:
+        sent = json.dumps(openai_chat.outgoing(body, model)).encode()
+        grant.exchanges[seat] = Exchange(body)
+        call = Call(grant, seat, model, stream=True)
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        relay = Relay(str(body.get("model", "")), openai_chat.wants_usage(body))
+        try:
+            async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
+                call.tries = tries
+                await response.prepare(request)
+                async for line in answer.content:
+                    if (event := relay.line(line)) is not None:
+                        await response.write(event)
+            if not relay.finished:
+                raise ProviderError(f"{model.name}: the stream ended before its last event")
+        except ProviderError as error:
+            self.fail(call, error, usage=relay.usage)
+            if not response.prepared:
+                raise
+            # The caller sees a stream that stops without its last event, as it was.
+            if request.transport is not None:
+                request.transport.abort()
+            return response
+        except (asyncio.CancelledError, ConnectionError):
+            self.record(call, usage=relay.usage, error="the caller went away")
+            raise
+        self.record(call, usage=relay.usage, status=200, finish=relay.finish_reason)
+        await response.write_eof()
+        return response
+
+    def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
+        call.tries = error.tries
+        if error.code is None:
+            call.grant.failure = error
+        self.record(call, usage=usage, status=error.status, error=error.message)
+
+    def record(
+        self,
+        call: "Call",
+        *,
+        usage: Usage | None = None,
+        status: int | None = None,
+        finish: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        model, grant = call.model, call.grant
+        cost = None
+        if usage is not None:
+            cost = price_of(
+                model,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cached_tokens=usage.cached_tokens,
+            )
+        seconds = time.monotonic() - call.started
+        done = ModelCall(
+            seat=call.seat,
+            model=model.name,
+            started_at=call.started_at,
+            seconds=seconds,
+            tries=call.tries,
+            status=status,
+            stream=call.stream,
+            finish_reason=finish,
+            usage=usage,
+            cost_usd=cost,
+            error=self.upstream.redact(error) if error else None,
+        )
+        grant.calls.append(done)
+        grant.spent = grant.spent.plus(usage.total_tokens if usage else 0, cost, seconds)
+        if grant.trial:
+            self._ledger.record(grant.trial, grant.attempt, done)
+
+    async def close(self) -> None:
+        self._grants.clear()
+        await self.upstream.close()
+
+
+class Call:
+    """A call under way."""
+
+    __slots__ = ("grant", "model", "seat", "started", "started_at", "stream", "tries")
+
+    def __init__(self, grant: Grant, seat: str, model: Model, *, stream: bool) -> None:
+        self.grant = grant
+        self.seat = seat
+        self.model = model
+        self.stream = stream
+        self.tries = 0
+        self.started = time.monotonic()
+        self.started_at = datetime.now(UTC)
+
+
+class Relay:
+    """One stream on its way through: names hidden, usage read, the caller's wishes kept."""
+
+    def __init__(self, name: str, wants_usage: bool) -> None:
+        self._name = name
+        self._wants_usage = wants_usage
+        self.usage: Usage | None = None
+        self.finish_reason: str | None = None
+        self.finished = False
+
+    def line(self, line: bytes) -> bytes | None:
+        """The line as the caller gets it; None when it is dropped."""
+        if not line.startswith(b"data:"):
+            return line
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            self.finished = True
+            return line
+        try:
+            event = json.loads(data)
+        except ValueError:
+            return line
+        if not isinstance(event, dict):
+            return line
+        chunk = cast("Json", event)
+        usage = openai_chat.usage_of(chunk)
+        self.usage = usage or self.usage
+        self.finish_reason = openai_chat.finish_reason_of(chunk) or self.finish_reason
+        if usage is not None and not chunk.get("choices") and not self._wants_usage:
+            return None
+        return b"data: " + json.dumps(openai_chat.hide(chunk, self._name)).encode() + b"\n"
+
+
+async def read_body(request: web.Request) -> Json:
+    try:
+        body: Any = json.loads(await request.read())
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, "bad_request", f"the body is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise Refusal(400, "bad_request", "the body is no JSON object")
+    return cast("Json", body)
+
+
+def decode_answer(content: bytes, model: Model) -> Json:
+    try:
+        answer: Any = json.loads(content)
+    except ValueError as error:
+        raise ProviderError(f"{model.name} answered 200 without JSON: {error}") from error
+    if not openai_chat.is_answer(answer):
+        raise ProviderError(f"{model.name} answered 200 without a completion")
+    return cast("Json", answer)
+
+
+def error_answer(status: int, code: str, message: str) -> web.Response:
+    body = {"error": {"message": message, "type": code, "code": code}}
+    return web.json_response(body, status=status)

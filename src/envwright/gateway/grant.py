@@ -1,0 +1,58 @@
+"""`Grant`: what one token may ask for, and what was asked with it.
+
+A token is worth nothing outside the sandbox it was made for, and nothing after its
+trial. The `Ledger` is told of every call as it ends, so that spending survives a crash.
+"""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from envwright.budget import Budget, Spending
+from envwright.errors import ProviderError
+from envwright.model import Model
+from envwright.record import Json
+from envwright.trace import ModelCall
+
+ENVIRONMENT = "environment"
+"""The tag of calls that environment code makes itself."""
+
+
+class Ledger(Protocol):
+    def record(self, trial: str, attempt: int, call: ModelCall, /) -> None: ...
+
+
+class NoLedger:
+    """For calls that belong to no trial."""
+
+    def record(self, trial: str, attempt: int, call: ModelCall, /) -> None:
+        return None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The last request and answer of one seat: what is left of a conversation after a crash."""
+
+    request: Json
+    answer: Json | None = None
+
+
+@dataclass(slots=True)
+class Grant:
+    trial: str
+    attempt: int
+    seat_model: Model | None
+    """Whom the agent's seats may ask."""
+    environment_model: Model | None = None
+    """Whom environment code may ask: the judge's role."""
+    budget: Budget = Budget()
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
+    spent: Spending = Spending()
+    failure: ProviderError | None = None
+    """The last call that the provider failed for good."""
+    exchanges: dict[str, Exchange] = field(default_factory=dict[str, Exchange])
+    closed: bool = False
+
+    def model_for(self, seat: str) -> Model | None:
+        return self.environment_model if seat == ENVIRONMENT else self.seat_model

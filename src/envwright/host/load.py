@@ -1,0 +1,178 @@
+"""`load`: a source → its venv, its hosts, and the `Environment` that they describe."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from envwright.environment import Environment, Source, Task
+from envwright.errors import EnvironmentFailure, UsageError
+from envwright.host.pool import Pool
+from envwright.host.process import Attach, CallError, HostDied, HostProcess, HostSpec
+from envwright.host.venv import Builder, ensure_venv
+from envwright.record import Json, items, mapping
+from envwright.sandbox import Confinement
+from envwright.trace import Score
+from envwright.trace.verifiers import NotANumber, read_number, read_score
+
+TASKS_PER_CALL = 500
+SCORES_PER_CALL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HostLimits:
+    """How far a host's process may go."""
+
+    turns: int = 100
+    stall_seconds: float = 60.0
+    load_seconds: float = 600.0
+    memory_bytes: int = 8 * 2**30
+    processes: int = 512
+    hosts: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """One reply, scored: its signals, or the problem that stopped them."""
+
+    rewards: dict[str, Score | None]
+    metrics: dict[str, float | None]
+    skipped: tuple[str, ...]
+    not_numbers: tuple[NotANumber, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class Loaded:
+    """An environment with processes that serve it."""
+
+    environment: Environment
+    source: Source
+    pool: Pool
+    args: Json
+    limits: HostLimits
+
+    async def tasks(self, start: int, stop: int) -> list[Task]:
+        """Tasks `start` to `stop`, fewer when there are fewer."""
+        tasks: list[Task] = []
+        for first in range(start, stop, TASKS_PER_CALL):
+            last = min(stop, first + TASKS_PER_CALL)
+            rows = await self.ask("tasks", {"start": first, "stop": last}, self.limits.load_seconds)
+            tasks += [Task.model_validate(row) for row in rows]
+            if len(rows) < last - first:
+                break
+        return tasks
+
+    async def score(self, items: list[Json], seconds: float) -> list[Scoring]:
+        """Every reply's score; `items` are `{index, key, reply}`."""
+        scored: list[Scoring] = []
+        for first in range(0, len(items), SCORES_PER_CALL):
+            batch = items[first : first + SCORES_PER_CALL]
+            results = await self.ask("score", {"items": batch}, seconds)
+            scored += [read_scoring(mapping(result)) for result in results]
+        return scored
+
+    async def ask(self, name: str, args: Json, seconds: float) -> Any:
+        try:
+            return await self.pool.call(name, args, seconds=seconds)
+        except CallError as error:
+            raise of_call_error(self.source, error) from error
+        except HostDied as died:
+            raise of_death(self.source, died) from died
+
+
+async def load(
+    source: Source, builder: Builder, args: Json, limits: HostLimits, attach: Attach
+) -> Loaded:
+    """The environment, described by a host that loaded it; its errors are the user's to read."""
+    venv = await ensure_venv(source, builder)
+    spec = HostSpec(
+        source=source,
+        venv=venv,
+        args=args,
+        turns=limits.turns,
+        stall_seconds=limits.stall_seconds,
+        load_seconds=limits.load_seconds,
+        confinement=Confinement(memory_bytes=limits.memory_bytes, processes=limits.processes),
+    )
+    pool = Pool(starter(spec, builder, attach), most=limits.hosts)
+    try:
+        described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
+        environment = Environment.model_validate(
+            {
+                "kind": source.kind,
+                "name": source.name,
+                "revision": source.revision,
+                **described,
+            }
+        )
+    except CallError as error:
+        await pool.close()
+        raise of_call_error(source, error) from error
+    except HostDied as died:
+        await pool.close()
+        raise of_death(source, died) from died
+    except BaseException:
+        await pool.close()
+        raise
+    return Loaded(environment, source, pool, args, limits)
+
+
+def starter(
+    spec: HostSpec, builder: Builder, attach: Attach
+) -> Callable[[], Awaitable[HostProcess]]:
+    async def start() -> HostProcess:
+        return await HostProcess.start(spec, builder.sandbox, attach)
+
+    return start
+
+
+def read_scoring(result: Json) -> Scoring:
+    bad: list[NotANumber] = []
+    skipped = tuple(str(name) for name in items(result.get("skipped")))
+    if (error := result.get("error")) is not None:
+        problem = mapping(error)
+        said = str(problem.get("traceback") or problem.get("message"))
+        return Scoring(rewards={}, metrics={}, skipped=skipped, problem=said)
+    return Scoring(
+        rewards={n: read_score(n, v, bad) for n, v in mapping(result.get("rewards")).items()},
+        metrics={n: read_number(n, v, bad) for n, v in mapping(result.get("metrics")).items()},
+        skipped=skipped,
+        not_numbers=tuple(bad),
+    )
+
+
+def of_call_error(source: Source, error: CallError) -> UsageError | EnvironmentFailure:
+    where = traceback_end(error.traceback)
+    if error.cause == "usage":
+        return UsageError(f"environment {source.name}: {error}", hint="see `envwright env inspect`")
+    return EnvironmentFailure(
+        f"environment {source.name} does not load: {error.type}: {error}{where}",
+        hint="run it with ENVWRIGHT_DEBUG=1 for the whole traceback",
+        detail=error.traceback,
+    )
+
+
+def of_death(source: Source, died: HostDied) -> EnvironmentFailure:
+    said = died.tail.strip().splitlines()
+    last = f" ({said[-1].strip()[:200]})" if said else ""
+    return EnvironmentFailure(
+        f"environment {source.name} does not load: its process ended: {died.why}{last}",
+        hint="run it with ENVWRIGHT_DEBUG=1 for all that it printed",
+        detail=died.tail,
+    )
+
+
+def traceback_end(traceback: str) -> str:
+    """The last line of the environment's own code, as `file:line`."""
+    frames = [line.strip() for line in traceback.splitlines() if line.strip().startswith("File ")]
+    ours = [
+        frame
+        for frame in frames
+        if "/envwright_host/" not in frame and "site-packages" not in frame
+    ]
+    own = [frame for frame in ours if "/revisions/" in frame]
+    if not own:
+        return ""
+    parts = own[-1].removeprefix("File ").split(", ")
+    path = parts[0].strip('"').split("/revisions/", 1)[-1].partition("/")[2]
+    return f" (at {path}:{parts[1].removeprefix('line ')})" if len(parts) > 1 else ""

@@ -1,0 +1,85 @@
+"""As many host processes of one revision as the work needs.
+
+Calls share processes until one dies under several of them; whoever asks again then
+passes `isolated=True` and gets a process to itself, so that the culprit shows and its
+neighbours are not charged. A dead process is replaced by a clean one.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from envwright.host.process import HostDied, HostProcess
+from envwright.record import Json
+
+Start = Callable[[], Awaitable[HostProcess]]
+
+SPREAD = 4
+"""Calls in every process before another is started."""
+ALONE_AT_ONCE = 2
+
+
+class Pool:
+    def __init__(self, start: Start, most: int = 2) -> None:
+        self._start = start
+        self._most = most
+        self._shared: list[HostProcess] = []
+        self._alone: list[HostProcess] = []
+        self._starting: asyncio.Task[HostProcess] | None = None
+        self._alone_slots = asyncio.Semaphore(ALONE_AT_ONCE)
+        self.restarts = 0
+
+    async def call(self, name: str, args: Json, *, seconds: float, isolated: bool = False) -> Any:
+        if isolated:
+            return await self._call_alone(name, args, seconds)
+        host = await self._pick()
+        return await host.call(name, args, seconds=seconds)
+
+    async def _call_alone(self, name: str, args: Json, seconds: float) -> Any:
+        async with self._alone_slots:
+            host = next((h for h in self._alone if h.dead is None and not h.pending), None)
+            if host is None:
+                await self._drop_dead()
+                host = await self._start()
+                self._alone.append(host)
+            return await host.call(name, args, seconds=seconds)
+
+    async def _pick(self) -> HostProcess:
+        """The least busy process; a first one is waited for, a further one is not."""
+        await self._drop_dead()
+        if not self._shared:
+            return await asyncio.shield(self._begin())
+        least = min(self._shared, key=lambda host: len(host.pending))
+        if len(least.pending) >= SPREAD and len(self._shared) < self._most:
+            self._begin()
+        return least
+
+    def _begin(self) -> asyncio.Task[HostProcess]:
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(self._add())
+            # A further process that does not start is no loss; a first one is awaited.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._starting
+
+    async def _add(self) -> HostProcess:
+        host = await self._start()
+        self._shared.append(host)
+        return host
+
+    async def _drop_dead(self) -> None:
+        for hosts in (self._shared, self._alone):
+            for host in [host for host in hosts if host.dead is not None]:
+                hosts.remove(host)
+                self.restarts += 1
+                await host.close()
+
+    async def close(self) -> None:
+        if self._starting is not None and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        await asyncio.gather(*(host.close() for host in [*self._shared, *self._alone]))
+        self._shared.clear()
+        self._alone.clear()
+
+
+__all__ = ["HostDied", "Pool", "Start"]

@@ -1,0 +1,295 @@
+"""One host process: started in the sandbox, called over frames, watched from outside.
+
+A call ends with its answer, with `CallError` (environment code raised), or with
+`HostDied`: the process crashed, hung or broke the protocol. `HostDied.alone` says
+whether this call was the only one in it, and so the culprit.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import envwright_host
+from envwright.environment import Source
+from envwright.errors import SandboxError
+from envwright.host.venv import Venv
+from envwright.record import Json
+from envwright.sandbox import Command, Confinement, Mount, Process, Sandbox
+from envwright_host.frames import HEADER, BadFrameError, body_length, decode, encode
+
+PING_SECONDS = 1.0
+HOST_PACKAGE = Path(envwright_host.__file__).resolve().parent
+
+
+class CallError(Exception):
+    """Environment code raised; `cause` is the host's word for whose failure it is."""
+
+    def __init__(self, problem: Json) -> None:
+        super().__init__(str(problem.get("message", "")))
+        self.type = str(problem.get("type", "Error"))
+        self.cause = str(problem.get("cause", "environment"))
+        self.traceback = str(problem.get("traceback") or "")
+
+
+class HostDied(Exception):
+    """The process is gone, with every call that was in it."""
+
+    def __init__(self, why: str, *, phase: str | None, alone: bool, tail: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.phase = phase
+        self.alone = alone
+        self.tail = tail
+
+
+@dataclass(frozen=True, slots=True)
+class HostSpec:
+    """What a host holds, and within which limits."""
+
+    source: Source
+    venv: Venv
+    args: Json
+    turns: int = 100
+    stall_seconds: float = 60.0
+    load_seconds: float = 600.0
+    confinement: Confinement = field(default_factory=Confinement)
+
+
+@dataclass(slots=True)
+class Pending:
+    future: asyncio.Future[Any]
+    phase: str | None = None
+
+
+Attach = Callable[[socket.socket], Awaitable[Callable[[], Awaitable[None]]]]
+"""Serve the gateway on a listener; what is returned stops that again."""
+
+
+class HostProcess:
+    def __init__(self, spec: HostSpec, process: Process, control: socket.socket) -> None:
+        self.spec = spec
+        self.process = process
+        self.control = control
+        self.pending: dict[int, Pending] = {}
+        self.dead: HostDied | None = None
+        self.last_pong = time.monotonic()
+        self.calls = 0
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.writer: asyncio.StreamWriter | None = None
+        self.detach: Callable[[], Awaitable[None]] | None = None
+        self.tasks: list[asyncio.Task[None]] = []
+        self.killed_because: str | None = None
+
+    @classmethod
+    async def start(cls, spec: HostSpec, sandbox: Sandbox, attach: Attach) -> "HostProcess":
+        """A host that has loaded its revision."""
+        ours, theirs = socket.socketpair()
+        try:
+            process = await sandbox.start(command_of(spec, theirs.fileno()))
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        host = cls(spec, process, ours)
+        try:
+            await host.connect(attach)
+            await host.call("load", load_arguments(spec), seconds=spec.load_seconds)
+        except BaseException:
+            await host.close()
+            raise
+        return host
+
+    async def connect(self, attach: Attach) -> None:
+        loop = asyncio.get_running_loop()
+        self.control.setblocking(False)
+        listener = await self.receive_listener(loop)
+        self.detach = await attach(listener)
+        reader, self.writer = await asyncio.open_connection(sock=self.control, limit=2**20)
+        self.tasks = [
+            loop.create_task(self.read(reader)),
+            loop.create_task(self.watch()),
+            loop.create_task(self.ping()),
+        ]
+        await asyncio.wait_for(asyncio.shield(self.ready), 120)
+
+    async def receive_listener(self, loop: asyncio.AbstractEventLoop) -> socket.socket:
+        arrived: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self.control.fileno(), lambda: arrived.done() or arrived.set_result(None))
+        exited = loop.create_task(self.process.wait())
+        try:
+            await asyncio.wait({arrived, exited}, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            loop.remove_reader(self.control.fileno())
+        if not arrived.done():
+            tail = self.process.tail.strip()[-500:]
+            raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
+        _, fds, _, _ = socket.recv_fds(self.control, 1, 1)
+        if not fds:
+            await exited
+            tail = self.process.tail.strip()[-500:]
+            raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
+        exited.cancel()
+        return socket.socket(fileno=fds[0])
+
+    async def read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while True:
+                header = await reader.readexactly(HEADER.size)
+                self.take(decode(await reader.readexactly(body_length(header))))
+        except (BadFrameError, KeyError, TypeError, ValueError) as error:
+            self.kill(f"it broke the protocol: {error}")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.process.kill()
+
+    def take(self, message: Json) -> None:
+        self.last_pong = time.monotonic()
+        if "pong" in message:
+            return
+        if message.get("ready"):
+            if not self.ready.done():
+                self.ready.set_result(None)
+            return
+        pending = self.pending.get(int(message["id"]))
+        if pending is None:
+            return
+        if "phase" in message:
+            pending.phase = str(message["phase"])[:40]
+        elif not pending.future.done():
+            if "error" in message:
+                pending.future.set_exception(CallError(message["error"]))
+            else:
+                pending.future.set_result(message["ok"])
+
+    async def watch(self) -> None:
+        code = await self.process.wait()
+        why = self.killed_because or exit_words(code)
+        self.bury(why)
+
+    def bury(self, why: str) -> None:
+        alone = len(self.pending) == 1
+        tail = self.process.tail
+        self.dead = HostDied(why, phase=None, alone=alone, tail=tail)
+        for pending in self.pending.values():
+            if not pending.future.done():
+                died = HostDied(why, phase=pending.phase, alone=alone, tail=tail)
+                pending.future.set_exception(died)
+        if not self.ready.done():
+            self.ready.set_exception(HostDied(why, phase="load", alone=True, tail=tail))
+
+    async def ping(self) -> None:
+        """A host that is silent while several calls are in it is ended; alone, a call has time."""
+        stall = self.spec.stall_seconds
+        count = 0
+        while self.dead is None:
+            self.send({"ping": count, "stall": stall})
+            count += 1
+            await asyncio.sleep(min(PING_SECONDS, stall / 4))
+            silent = time.monotonic() - self.last_pong
+            if silent > stall * 1.25 and len(self.pending) > 1:
+                self.kill(f"environment code held it up for {silent:.0f} s")
+
+    def send(self, message: Json) -> None:
+        if self.writer is not None and not self.writer.is_closing():
+            self.writer.write(encode(message))
+
+    async def call(self, name: str, args: Json, *, seconds: float) -> Any:
+        """The answer to one call; past its time the call is cancelled, then the host ended."""
+        if self.dead is not None:
+            raise self.dead
+        self.calls += 1
+        call_id = self.calls
+        pending = Pending(asyncio.get_running_loop().create_future())
+        self.pending[call_id] = pending
+        try:
+            self.send({"id": call_id, "call": name, "args": args})
+            done, _ = await asyncio.wait({pending.future}, timeout=seconds)
+            if not done:
+                self.send({"id": call_id, "cancel": True})
+                done, _ = await asyncio.wait({pending.future}, timeout=5.0)
+                if not done:
+                    self.kill(f"environment code did not end within {seconds:.0f} s")
+                with contextlib.suppress(CallError):
+                    await pending.future
+                raise HostDied(
+                    f"{name} did not end within {seconds:.0f} s",
+                    phase=pending.phase,
+                    alone=True,
+                    tail=self.process.tail,
+                )
+            return pending.future.result()
+        except asyncio.CancelledError:
+            self.send({"id": call_id, "cancel": True})
+            raise
+        finally:
+            del self.pending[call_id]
+            if pending.future.done() and not pending.future.cancelled():
+                pending.future.exception()
+
+    def kill(self, why: str) -> None:
+        self.killed_because = self.killed_because or why
+        self.process.kill()
+
+    async def close(self) -> None:
+        """End it; its answers no longer matter."""
+        self.ready.cancel()
+        self.kill("it was closed")
+        if self.detach is not None:
+            await self.detach()
+        if self.writer is not None:
+            self.writer.close()
+        else:
+            self.control.close()
+        await self.process.wait()
+        for task in self.tasks:
+            task.cancel()
+
+
+def load_arguments(spec: HostSpec) -> Json:
+    return {"module": spec.source.module, "args": spec.args, "turns": spec.turns}
+
+
+def command_of(spec: HostSpec, control_fd: int) -> Command:
+    venv, source = spec.venv, spec.source
+    return Command(
+        argv=(
+            *(str(venv.python), "-X", "faulthandler", "-m", "envwright_host"),
+            *(str(control_fd), str(spec.confinement.memory_bytes)),
+        ),
+        mounts=(
+            Mount(venv.folder),
+            Mount(venv.base_prefix),
+            Mount(HOST_PACKAGE),
+            Mount(source.folder),
+        ),
+        variables={
+            "HOME": "/tmp",
+            "PATH": f"{venv.folder}/bin:/usr/bin:/bin",
+            "PYTHONPATH": os.pathsep.join([str(HOST_PACKAGE.parent), str(source.import_path)]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "LANG": "C.UTF-8",
+            "OPENBLAS_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
+            "OPENAI_API_KEY": "none",
+            "PRIME_API_KEY": "none",
+        },
+        passed_fds=(control_fd,),
+        confinement=spec.confinement,
+    )
+
+
+def exit_words(code: int) -> str:
+    # bubblewrap reports a child that a signal ended as 128 + its number.
+    number = -code if code < 0 else code - 128 if code > 128 else None
+    if number == 9:
+        return "it was killed (out of memory, or by itself)"
+    if number is not None:
+        return f"signal {number} ended it"
+    return f"environment code ended it with exit code {code}"

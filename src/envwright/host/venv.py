@@ -1,0 +1,160 @@
+"""An environment's own venv: its declared dependencies, bytecode compiled, nothing of itself.
+
+One per set of dependencies. uv runs in a sandbox that has a network but no home and no
+keys. Wheels are tried first: they run no code, so they may share a download cache.
+When something comes only as source, its build backend is code of others: then the
+cache is a private one and thrown away.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from uv import find_uv_bin
+
+from envwright.environment import Source
+from envwright.errors import SandboxError, UsageError
+from envwright.record import digest
+from envwright.sandbox import Command, Confinement, Mount, Sandbox
+
+PASSED_VARIABLES = (
+    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS"),
+    *("UV_INDEX_STRATEGY", "UV_NATIVE_TLS", "SSL_CERT_FILE", "SSL_CERT_DIR", "UV_OFFLINE"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+)
+"""What uv needs to find the registry; everything else stays outside."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Venv:
+    folder: Path
+    base_prefix: Path
+    """Where its interpreter really lives."""
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """What building needs: where venvs live, the shared cache, the sandbox, the variables."""
+
+    venvs: Path
+    cache: Path
+    sandbox: Sandbox
+    variables: dict[str, str]
+    say: Say
+
+
+async def ensure_venv(source: Source, builder: Builder) -> Venv:
+    """The venv of this dependency set, built when it is not there yet."""
+    base = Path(sys.base_prefix).resolve()
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    wanted = digest([sorted(source.dependencies), source.requires_python, version, str(base)])[:16]
+    folder = builder.venvs / wanted
+    venv = Venv(folder=folder, base_prefix=base)
+    builder.venvs.mkdir(parents=True, exist_ok=True)
+    async with locked(builder.venvs / f"{wanted}.lock"):
+        if (folder / "complete").exists():
+            return venv
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        builder.say(f"building the venv of {source.name} ({', '.join(source.dependencies)})")
+        await build(venv, source, builder)
+        (folder / "complete").touch()
+    return venv
+
+
+async def build(venv: Venv, source: Source, builder: Builder) -> None:
+    requirements = venv.folder / "requirements.txt"
+    requirements.write_text("\n".join(source.dependencies) + "\n")
+    interpreter = Path(sys.base_prefix).resolve() / "bin" / f"python3.{sys.version_info.minor}"
+    if not interpreter.exists():
+        interpreter = Path(os.path.realpath(sys.executable))
+    install = (
+        *("pip", "install", "--python", str(venv.python), "--compile-bytecode", "--no-progress"),
+        *("-r", str(requirements)),
+    )
+    builder.cache.mkdir(parents=True, exist_ok=True)
+    create = ("venv", "--python", str(interpreter), "--no-project", "--allow-existing")
+    code, said = await uv((*create, str(venv.folder)), venv, builder, builder.cache)
+    if code == 0:
+        wheels = (*install, "--only-binary", ":all:")
+        code, said = await uv(wheels, venv, builder, builder.cache)
+    if code != 0 and "usable wheels" in said:
+        builder.say("something comes only as source: building it, apart")
+        with tempfile.TemporaryDirectory(prefix="build-", dir=builder.venvs) as private:
+            code, said = await uv(install, venv, builder, Path(private))
+    if code != 0:
+        shutil.rmtree(venv.folder, ignore_errors=True)
+        raise UsageError(
+            f"the dependencies of {source.name} cannot be installed: {gist(said)}",
+            hint=f"check [project] dependencies in {source.folder / 'pyproject.toml'}, "
+            "and that the package registry can be reached",
+        )
+
+
+async def uv(
+    arguments: tuple[str, ...], venv: Venv, builder: Builder, cache: Path
+) -> tuple[int, str]:
+    program = Path(find_uv_bin()).resolve()
+    command = Command(
+        argv=(str(program), "--no-config", *arguments),
+        mounts=(
+            Mount(program),
+            Mount(venv.base_prefix),
+            Mount(venv.folder, writable=True),
+            Mount(cache, writable=True),
+        ),
+        variables={
+            **{
+                name: builder.variables[name]
+                for name in PASSED_VARIABLES
+                if name in builder.variables
+            },
+            "UV_CACHE_DIR": str(cache),
+            "UV_LINK_MODE": "copy",
+            "HOME": "/tmp",
+            "PATH": "/usr/bin:/bin",
+            "NO_COLOR": "1",
+        },
+        confinement=Confinement(network=True),
+    )
+    process = await builder.sandbox.start(command)
+    try:
+        code = await process.wait()
+    except asyncio.CancelledError:
+        process.kill()
+        raise
+    if code == 125:
+        raise SandboxError(f"the build sandbox could not be entered: {process.tail}")
+    return code, process.tail
+
+
+def gist(said: str) -> str:
+    """uv's own reason on one line."""
+    lines = [line.strip(" ╰─▶│×├") for line in said.splitlines() if line.strip()]
+    return " ".join(lines)[-500:] or "uv said nothing"
+
+
+@contextlib.asynccontextmanager
+async def locked(path: Path) -> AsyncGenerator[None]:
+    """Hold a file lock; another process's is waited for without blocking the loop."""
+    with path.open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await asyncio.sleep(0.2)
+        yield

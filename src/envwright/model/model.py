@@ -1,0 +1,36 @@
+"""`Model`: a name, where it answers, and how many trials at once it may serve."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from envwright.record import Record, digest
+
+
+class Protocol(StrEnum):
+    OPENAI_CHAT = "openai-chat"
+
+
+class Model(Record):
+    name: str
+    """As the user writes it: `provider/model`."""
+    protocol: Protocol = Protocol.OPENAI_CHAT
+    base_url: str
+    model: str
+    """The provider's own name for it."""
+    api_key_env: str | None = None
+    """The variable that holds the key; None when none is needed."""
+    limit: int = Field(default=32, gt=0)
+    """Trials at once."""
+    provider: str | None = None
+    """The provider's id in the price list."""
+    free: bool = False
+    """It runs on this machine: a call costs nothing."""
+    attempts: int = Field(default=3, gt=0)
+    """How many attempts a trial gets when the provider fails."""
+
+    @property
+    def content(self) -> str:
+        """What the name stands for; the port of a local server of ours does not count."""
+        where = "" if self.free else self.base_url
+        return digest([self.protocol, where, self.model])

@@ -1,0 +1,73 @@
+"""Well-known providers: they work by name, with their usual key variable and no file."""
+
+from envwright.model.model import Model
+from envwright.record import Record
+
+
+class Preset(Record):
+    base_url: str
+    api_key_env: str | None
+    provider: str | None = None
+    """The id in the price list."""
+
+
+PRESETS: dict[str, Preset] = {
+    "openai": Preset(
+        base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY", provider="openai"
+    ),
+    "anthropic": Preset(
+        base_url="https://api.anthropic.com/v1",
+        api_key_env="ANTHROPIC_API_KEY",
+        provider="anthropic",
+    ),
+    "google": Preset(
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+        api_key_env="GEMINI_API_KEY",
+        provider="google",
+    ),
+    "openrouter": Preset(
+        base_url="https://openrouter.ai/api/v1",
+        api_key_env="OPENROUTER_API_KEY",
+        provider="openrouter",
+    ),
+    "prime": Preset(base_url="https://api.pinference.ai/api/v1", api_key_env="PRIME_API_KEY"),
+    "together": Preset(
+        base_url="https://api.together.xyz/v1", api_key_env="TOGETHER_API_KEY", provider="together"
+    ),
+    "groq": Preset(
+        base_url="https://api.groq.com/openai/v1", api_key_env="GROQ_API_KEY", provider="groq"
+    ),
+    "mistral": Preset(
+        base_url="https://api.mistral.ai/v1", api_key_env="MISTRAL_API_KEY", provider="mistral"
+    ),
+    "deepseek": Preset(
+        base_url="https://api.deepseek.com/v1", api_key_env="DEEPSEEK_API_KEY", provider="deepseek"
+    ),
+    "fireworks": Preset(
+        base_url="https://api.fireworks.ai/inference/v1",
+        api_key_env="FIREWORKS_API_KEY",
+        provider="fireworks",
+    ),
+    "vllm": Preset(base_url="http://127.0.0.1:8000/v1", api_key_env=None),
+    "ollama": Preset(base_url="http://127.0.0.1:11434/v1", api_key_env=None),
+    "llamacpp": Preset(base_url="http://127.0.0.1:8080/v1", api_key_env=None),
+}
+
+
+def preset_names() -> list[str]:
+    return sorted(PRESETS)
+
+
+def preset_of(name: str) -> Model | None:
+    """`provider/model` as a Model; None when the provider is not known."""
+    provider, _, model = name.partition("/")
+    preset = PRESETS.get(provider)
+    if preset is None or not model:
+        return None
+    return Model(
+        name=name,
+        base_url=preset.base_url,
+        model=model,
+        api_key_env=preset.api_key_env,
+        provider=preset.provider,
+    )

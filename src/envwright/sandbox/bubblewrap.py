@@ -1,0 +1,104 @@
+"""bubblewrap: no network, no home, a read-only root, its own processes, and nothing else.
+
+Guarantees: the command sees /usr, certificates and its mounts, writes only its
+workspace and a private /tmp, has no capabilities and no way to make namespaces,
+reaches no network unless its confinement says so, and dies with us. Memory and
+processes are limited for the whole tree where cgroups can be written, else per
+process. It does not hide the kernel's version or the number of cores.
+"""
+
+import asyncio
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+from envwright.errors import SandboxError
+from envwright.sandbox.cgroup import Group, make_group, sweep_stale
+from envwright.sandbox.sandbox import Command, Process
+
+SYSTEM = ("/usr", "/etc/ssl", "/etc/ca-certificates", "/etc/ld.so.cache", "/etc/alternatives")
+NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
+INSTALL_HINT = "run `sudo apt-get install bubblewrap` (or your distribution's package)"
+
+ENTER = 'for group in $EW_GROUPS; do echo $$ > "$group" || exit 125; done; exec "$@"'
+"""Enter the groups, then become the command: nothing runs outside them."""
+
+
+class Bubblewrap:
+    name = "bubblewrap"
+
+    def __init__(self) -> None:
+        sweep_stale()
+
+    @cached_property
+    def program(self) -> str:
+        found = shutil.which("bwrap")
+        if found is None:
+            raise SandboxError("bubblewrap is not installed", hint=INSTALL_HINT)
+        return found
+
+    def arguments(self, command: Command) -> list[str]:
+        arguments = [
+            *(self.program, "--unshare-all", "--unshare-user", "--disable-userns"),
+            *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+            *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
+            *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--clearenv"),
+        ]
+        if command.confinement.network:
+            arguments.append("--share-net")
+        for path in (*SYSTEM, *(NETWORK if command.confinement.network else ())):
+            arguments += ["--ro-bind-try", path, path]
+        for name in ("lib", "lib32", "lib64", "bin", "sbin"):
+            if Path("/", name).is_symlink():
+                arguments += ["--symlink", f"usr/{name}", f"/{name}"]
+            elif Path("/", name).is_dir():
+                arguments += ["--ro-bind", f"/{name}", f"/{name}"]
+        for mount in command.mounts:
+            kind = "--bind" if mount.writable else "--ro-bind"
+            arguments += [kind, str(mount.path), str(mount.path)]
+        if command.workspace is not None:
+            arguments += ["--bind", str(command.workspace), str(command.workspace)]
+        arguments += ["--chdir", str(command.workspace or "/tmp")]
+        for name, value in command.variables.items():
+            arguments += ["--setenv", name, value]
+        return [*arguments, "--", *command.argv]
+
+    async def start(self, command: Command) -> Process:
+        limits = command.confinement
+        group = make_group(limits.memory_bytes, limits.processes, limits.cpus)
+        entrances = " ".join(group.entrances) if group else ""
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *("/bin/sh", "-c", ENTER, "sh", *self.arguments(command)),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                pass_fds=command.passed_fds,
+                env={"EW_GROUPS": entrances},
+                start_new_session=True,
+            )
+        except OSError as error:
+            close(group)
+            raise SandboxError(f"bubblewrap could not be started: {error}") from error
+        return Process(child, lambda: close(group))
+
+    async def check(self) -> str | None:
+        try:
+            process = await self.start(Command(argv=("/bin/sh", "-c", "echo inside")))
+        except SandboxError as error:
+            return str(error)
+        code = await process.wait()
+        if code == 0 and "inside" in process.tail:
+            return None
+        return (
+            f"bubblewrap is installed but cannot start a sandbox (exit {code}): "
+            f"{process.tail.strip()[-300:]}. hint: allow unprivileged user namespaces "
+            "(`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu "
+            "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`), "
+            "or choose `--sandbox none` knowingly"
+        )
+
+
+def close(group: Group | None) -> None:
+    if group is not None:
+        group.close()

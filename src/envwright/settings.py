@@ -1,0 +1,206 @@
+"""`Settings`: envwright.toml < environment variables < flags, read once.
+
+The file is found upward from the working directory; state lives beside it. A mistake
+in it is reported with its line and key.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, JsonValue, ValidationError
+
+from envwright.budget import Budget
+from envwright.errors import UsageError
+from envwright.host import HostLimits
+from envwright.model import Model, Protocol, preset_names, preset_of
+from envwright.model.local import LOCAL_NAME
+from envwright.record import Record
+from envwright.trial import Limits, Sampling
+
+FILE = "envwright.toml"
+
+
+class RetryTable(Record):
+    attempts: int = Field(default=3, ge=1)
+
+
+class ModelTable(Record):
+    """`[models."provider/model"]`"""
+
+    protocol: Protocol = Protocol.OPENAI_CHAT
+    base_url: str | None = Field(default=None, pattern=r"^https?://")
+    model: str | None = None
+    api_key_env: str | None = None
+    limit: int | None = Field(default=None, ge=1)
+    provider: str | None = None
+    retry: RetryTable = RetryTable()
+
+
+class RolesTable(Record):
+    """`[roles]`"""
+
+    judge: str | None = None
+
+
+class EnvironmentTable(Record):
+    """`[environments.name]`"""
+
+    args: dict[str, JsonValue] = {}
+
+
+class LimitsTable(Record):
+    """`[limits]`: caps on one trial and on its host."""
+
+    turns: int = Field(default=100, ge=1)
+    wall_seconds: float = Field(default=1800.0, gt=0)
+    scoring_seconds: float = Field(default=300.0, gt=0)
+    stall_seconds: float = Field(default=60.0, gt=0)
+    load_seconds: float = Field(default=600.0, gt=0)
+    memory_mb: int = Field(default=8192, ge=256)
+    processes: int = Field(default=512, ge=8)
+    hosts: int = Field(default=2, ge=1)
+
+    def of_trial(self) -> Limits:
+        return Limits(
+            turns=self.turns,
+            wall_seconds=self.wall_seconds,
+            scoring_seconds=self.scoring_seconds,
+            stall_seconds=self.stall_seconds,
+        )
+
+    def of_host(self) -> HostLimits:
+        return HostLimits(
+            turns=self.turns,
+            stall_seconds=self.stall_seconds,
+            load_seconds=self.load_seconds,
+            memory_bytes=self.memory_mb * 2**20,
+            processes=self.processes,
+            hosts=self.hosts,
+        )
+
+
+class FileTables(Record):
+    """All that envwright.toml may say."""
+
+    models: dict[str, ModelTable] = {}
+    sampling: Sampling = Sampling()
+    roles: RolesTable = RolesTable()
+    environments: dict[str, EnvironmentTable] = {}
+    limits: LimitsTable = LimitsTable()
+    budget: Budget = Budget()
+
+
+class Settings(Record):
+    home: Path
+    cache: Path
+    """Of this machine: models and downloads, shared by all projects."""
+    venvs: Path
+    file: FileTables = FileTables()
+    variables: dict[str, str] = Field(default={}, repr=False)
+
+    def model(self, name: str) -> Model:
+        """The model of this name; `UsageError` when nothing tells where it answers."""
+        table = self.file.models.get(name)
+        known = preset_of(name)
+        if table is None and known is None:
+            raise UsageError(
+                f"model {name!r} is not known",
+                hint=f"write PROVIDER/MODEL with one of {', '.join(preset_names())}, "
+                f"{LOCAL_NAME}, add [models.{name!r}] to {FILE}, or give --endpoint URL",
+            )
+        if table is None:
+            assert known is not None
+            return known
+        base_url = table.base_url or (known.base_url if known else None)
+        if base_url is None:
+            raise UsageError(f"{FILE}: [models.{name!r}] has no base_url", hint="add one")
+        inherited = known.api_key_env if known and table.base_url is None else None
+        return Model(
+            name=name,
+            protocol=table.protocol,
+            base_url=base_url,
+            model=table.model or name.partition("/")[2] or name,
+            api_key_env=table.api_key_env or inherited,
+            limit=table.limit or 32,
+            provider=table.provider or (known.provider if known else None),
+            attempts=table.retry.attempts,
+        )
+
+    def key_of(self, model: Model) -> str | None:
+        """The provider's key; `UsageError` when it is needed and not set."""
+        if model.api_key_env is None:
+            return None
+        key = self.variables.get(model.api_key_env)
+        if not key:
+            raise UsageError(
+                f"model {model.name!r}: the key {model.api_key_env} is not set",
+                hint=f"export {model.api_key_env}=…",
+            )
+        return key
+
+
+def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
+    path = find_file(start)
+    tables = read_file(path) if path else FileTables()
+    beside = path.parent if path else start
+    home = Path(variables.get("ENVWRIGHT_HOME") or beside / ".envwright").absolute()
+    cache_base = variables.get("XDG_CACHE_HOME") or Path(variables.get("HOME") or "~") / ".cache"
+    return Settings(
+        home=home,
+        cache=Path(variables.get("ENVWRIGHT_CACHE") or Path(cache_base) / "envwright").absolute(),
+        venvs=Path(variables.get("ENVWRIGHT_VENVS") or home / "venvs").absolute(),
+        file=tables,
+        variables=dict(variables),
+    )
+
+
+def find_file(start: Path) -> Path | None:
+    return next((p / FILE for p in (start, *start.parents) if (p / FILE).is_file()), None)
+
+
+def read_file(path: Path) -> FileTables:
+    try:
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: {error}", hint="mend the file") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    try:
+        return FileTables.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        keys = [str(part) for part in first["loc"]]
+        line = line_of(text, keys)
+        where = f"{path}:{line}" if line else str(path)
+        raise UsageError(
+            f"{where}: {'.'.join(keys)}: {said(first)}", hint="mend the file"
+        ) from error
+
+
+def said(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "there is no such key"
+    return f"{error['msg']}, not {error['input']!r}"
+
+
+def line_of(text: str, keys: list[str]) -> int | None:
+    """The line where the deepest of these keys that the text names is written."""
+    names = [
+        re.compile(rf"""(^|[\[.\s{{,"'])["']?{re.escape(key)}["']?\s*(=|\]|\.)""") for key in keys
+    ]
+    found, depth = None, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        while depth < len(names) and names[depth].search(line):
+            found = number
+            depth += 1
+    return found
+
+
+def process_variables() -> Mapping[str, str]:
+    """The only reading of the process's environment."""
+    return os.environ

@@ -1,0 +1,64 @@
+"""`Store`: one thread that writes, in order, and the ledger of model calls.
+
+Queries are functions in the modules beside this one; they get a connection. A write is
+one transaction. Calls that the gateway reports are written in batches by the same
+thread, before whatever is written after them.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+import sqlalchemy as sa
+
+from envwright.store import call
+from envwright.store.blobs import Blobs
+from envwright.store.engine import open_engine, writing
+from envwright.trace import ModelCall
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Query = Callable[Concatenate[sa.Connection, P], T]
+
+
+class Store:
+    def __init__(self, home: Path) -> None:
+        self.engine = open_engine(home / "envwright.db")
+        self.blobs = Blobs(home / "blobs")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._calls: deque[tuple[str, int, ModelCall]] = deque()
+        self._flush: Future[None] | None = None
+
+    def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.engine.connect() as connection:
+            return query(connection, *args, **kwargs)
+
+    def write(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with writing(self.engine) as connection:
+            return query(connection, *args, **kwargs)
+
+    async def write_soon(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Write in the writer's thread; done when this returns."""
+        future = self._writer.submit(lambda: self.write(query, *args, **kwargs))
+        return await asyncio.wrap_future(future)
+
+    def record(self, trial: str, attempt: int, made: ModelCall) -> None:
+        """The gateway's ledger: written soon, without being waited for."""
+        self._calls.append((trial, attempt, made))
+        if self._flush is None or self._flush.done():
+            self._flush = self._writer.submit(self._write_calls)
+
+    def _write_calls(self) -> None:
+        batch: list[tuple[str, int, ModelCall]] = []
+        while self._calls:
+            batch.append(self._calls.popleft())
+        if batch:
+            self.write(call.insert_calls, batch)
+
+    def close(self) -> None:
+        self._writer.submit(self._write_calls).result()
+        self._writer.shutdown()
+        self.engine.dispose()

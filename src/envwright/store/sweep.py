@@ -1,0 +1,194 @@
+"""Sweeps: a plan submitted once, and what became of its trials."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+
+from envwright.environment import Environment, Task
+from envwright.errors import Cause
+from envwright.record import digest
+from envwright.store import schema
+from envwright.trial.plan import Plan
+from envwright.trial.spec import TrialSpec
+
+BATCH = 500
+
+
+def save_sweep(
+    connection: sa.Connection,
+    sweep: str,
+    environment: Environment,
+    plan: Plan,
+    trials: Sequence[TrialSpec],
+    now: datetime,
+) -> None:
+    """The sweep and its trials; trials that are there already keep what they have."""
+    seen = {"digest": environment.revision, "kind": str(environment.kind), "name": environment.name}
+    insert_missing(connection, schema.revision, [{**seen, "seen_at": now}])
+    connection.execute(
+        sa.insert(schema.sweep).values(
+            id=sweep,
+            revision=environment.revision,
+            environment=environment.name,
+            plan=plan.model_dump(mode="json"),
+            plan_digest=plan.digest,
+            created_at=now,
+        )
+    )
+    rows = [trial_row(spec, environment.name, now) for spec in trials]
+    insert_missing(connection, schema.trial, rows)
+    links = [{"sweep": sweep, "trial": row["id"]} for row in rows]
+    insert_missing(connection, schema.sweep_trial, links)
+
+
+def save_tasks(
+    connection: sa.Connection, environment: Environment, args: dict[str, Any], tasks: Sequence[Task]
+) -> None:
+    """Rows as they were when trials were planned on them."""
+    insert_missing(
+        connection,
+        schema.task,
+        [
+            {
+                "revision": environment.revision,
+                "args": digest(args),
+                "index": task.index,
+                "key": task.key,
+                "row": task.row,
+            }
+            for task in tasks
+        ],
+    )
+
+
+def trial_row(spec: TrialSpec, environment: str, now: datetime) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "revision": spec.revision,
+        "environment": environment,
+        "task_index": spec.index,
+        "task_key": spec.key,
+        "agent": str(spec.agent),
+        "condition": str(spec.condition),
+        "n": spec.n,
+        "spec": spec.model_dump(mode="json"),
+        "created_at": now,
+    }
+
+
+def insert_missing(
+    connection: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]
+) -> None:
+    statement = sqlite.insert(table).on_conflict_do_nothing()
+    for start in range(0, len(rows), BATCH):
+        connection.execute(statement, list(rows[start : start + BATCH]))
+
+
+def next_n(connection: sa.Connection, revision: str, agents: Sequence[str]) -> int:
+    """The first repetition that no trial of these agents on this revision has had."""
+    statement = sa.select(sa.func.max(schema.trial.c.n)).where(
+        schema.trial.c.revision == revision, schema.trial.c.agent.in_(agents)
+    )
+    highest = connection.execute(statement).scalar()
+    return 0 if highest is None else int(highest) + 1
+
+
+def unscored(connection: sa.Connection, sweep: str) -> set[str]:
+    """The sweep's trials that have no reward yet."""
+    statement = (
+        sa.select(schema.trial.c.id)
+        .join(schema.sweep_trial, schema.sweep_trial.c.trial == schema.trial.c.id)
+        .where(schema.sweep_trial.c.sweep == sweep)
+        .where(schema.trial.c.outcome.is_distinct_from("scored"))
+    )
+    return set(connection.execute(statement).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSummary:
+    """What a table of results needs of one trial."""
+
+    agent: str
+    task_key: str
+    outcome: str | None
+    reward: float | None
+    cause: Cause | None
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost_usd: float | None
+    """Of all its attempts; None when the price of any call is unknown."""
+
+
+def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
+    call, trial = schema.model_call, schema.trial
+    spent = (
+        sa.select(
+            call.c.trial,
+            sa.func.sum(call.c.input_tokens).label("input"),
+            sa.func.sum(call.c.output_tokens).label("output"),
+            sa.func.sum(call.c.cached_tokens).label("cached"),
+            sa.func.sum(call.c.cost_usd).label("cost"),
+            sa.func.sum(
+                sa.case((call.c.input_tokens.is_not(None) & call.c.cost_usd.is_(None), 1), else_=0)
+            ).label("unpriced"),
+        )
+        .where(
+            call.c.trial.in_(
+                sa.select(schema.sweep_trial.c.trial).where(schema.sweep_trial.c.sweep == sweep)
+            )
+        )
+        .group_by(call.c.trial)
+        .subquery()
+    )
+    statement = (
+        sa.select(
+            trial.c.agent,
+            trial.c.task_key,
+            trial.c.outcome,
+            trial.c.reward,
+            trial.c.cause,
+            spent.c.input,
+            spent.c.output,
+            spent.c.cached,
+            spent.c.cost,
+            spent.c.unpriced,
+        )
+        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
+        .outerjoin(spent, spent.c.trial == trial.c.id)
+        .where(schema.sweep_trial.c.sweep == sweep)
+    )
+    for row in connection.execute(statement):
+        yield TrialSummary(
+            agent=row.agent,
+            task_key=row.task_key,
+            outcome=row.outcome,
+            reward=row.reward,
+            cause=Cause(row.cause) if row.cause else None,
+            input_tokens=row.input or 0,
+            output_tokens=row.output or 0,
+            cached_tokens=row.cached or 0,
+            cost_usd=None if row.unpriced else (row.cost or 0.0),
+        )
+
+
+def mean_tokens(
+    connection: sa.Connection, revision: str, agent: str
+) -> tuple[float, float, int] | None:
+    """Input and output tokens of a scored trial of this agent on this revision, and of how many."""
+    call, trial = schema.model_call, schema.trial
+    statement = (
+        sa.select(
+            sa.func.sum(call.c.input_tokens),
+            sa.func.sum(call.c.output_tokens),
+            sa.func.count(sa.distinct(trial.c.id)),
+        )
+        .join(trial, trial.c.id == call.c.trial)
+        .where(trial.c.revision == revision, trial.c.agent == agent, trial.c.outcome == "scored")
+    )
+    total_in, total_out, count = connection.execute(statement).one()
+    return (total_in / count, total_out / count, count) if count and total_in is not None else None

@@ -1,0 +1,252 @@
+"""Trials, their attempts and grades. A trace is written before its outcome; nothing is replaced."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from envwright.errors import Cause
+from envwright.store import schema
+from envwright.trial.attempt import Attempt, AttemptState
+from envwright.trial.outcome import Failed, Grade, Outcome, Scored
+
+LOST_ATTEMPTS = 3
+"""So many lost in a row and the trial is given up as our failure."""
+
+
+def open_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int:
+    """The number of a fresh attempt, written before it starts."""
+    last = connection.execute(
+        sa.select(sa.func.max(schema.attempt.c.n)).where(schema.attempt.c.trial == trial)
+    ).scalar()
+    n = (last or 0) + 1
+    connection.execute(
+        sa.insert(schema.attempt).values(
+            trial=trial, n=n, state=str(AttemptState.RUNNING), worker=worker, started_at=now
+        )
+    )
+    return n
+
+
+def close_attempt(
+    connection: sa.Connection,
+    attempt: Attempt,
+    blob: str | None,
+    grade: Grade | None,
+    final: Outcome | None,
+) -> bool:
+    """End an attempt; with `final` the trial too. False when someone else has ended it."""
+    table = schema.attempt
+    ended = connection.execute(
+        sa.update(table)
+        .where(table.c.trial == attempt.trial, table.c.n == attempt.n)
+        .where(table.c.state == str(AttemptState.RUNNING))
+        .values(
+            state=str(attempt.state),
+            ended_at=attempt.ended_at,
+            blob=blob,
+            problem=attempt.problem,
+        )
+    )
+    if ended.rowcount != 1:
+        return False
+    if grade is not None:
+        connection.execute(
+            sa.insert(schema.grade).values(
+                trial=grade.trial,
+                attempt=grade.attempt,
+                revision=grade.revision,
+                n=grade.n,
+                outcome=grade.outcome.model_dump(mode="json"),
+                findings=[finding.model_dump(mode="json") for finding in grade.findings],
+                graded_at=grade.graded_at,
+            )
+        )
+    if final is not None:
+        set_outcome(connection, attempt.trial, final, attempt.ended_at or datetime.now(UTC))
+    return True
+
+
+def set_outcome(connection: sa.Connection, trial: str, outcome: Outcome, now: datetime) -> None:
+    """The trial's outcome; one that is scored already is never replaced."""
+    scored = isinstance(outcome, Scored)
+    connection.execute(
+        sa.update(schema.trial)
+        .where(schema.trial.c.id == trial)
+        .where(schema.trial.c.outcome.is_distinct_from("scored"))
+        .values(
+            outcome=outcome.kind,
+            reward=outcome.reward if scored else None,
+            cause=None if scored else str(outcome.cause),
+            result=outcome.model_dump(mode="json"),
+            finished_at=now,
+        )
+    )
+
+
+def close_lost(
+    connection: sa.Connection, is_alive: Callable[[str], bool], now: datetime
+) -> list[str]:
+    """Close the attempts of workers that are gone; they are not charged."""
+    table = schema.attempt
+    running = connection.execute(
+        sa.select(table.c.trial, table.c.n, table.c.worker).where(
+            table.c.state == str(AttemptState.RUNNING)
+        )
+    ).all()
+    lost = [row for row in running if not is_alive(row.worker)]
+    for row in lost:
+        connection.execute(
+            sa.update(table)
+            .where(table.c.trial == row.trial, table.c.n == row.n)
+            .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
+        )
+        if lost_in_a_row(connection, row.trial) >= LOST_ATTEMPTS:
+            given_up = Failed(
+                cause=Cause.OURS,
+                detail=f"{LOST_ATTEMPTS} attempts in a row were lost with their worker",
+            )
+            set_outcome(connection, row.trial, given_up, now)
+    return [row.trial for row in lost]
+
+
+def lost_in_a_row(connection: sa.Connection, trial: str) -> int:
+    table = schema.attempt
+    states = connection.execute(
+        sa.select(table.c.state).where(table.c.trial == trial).order_by(table.c.n.desc())
+    ).scalars()
+    count = 0
+    for state in states:
+        if state != str(AttemptState.LOST):
+            break
+        count += 1
+    return count
+
+
+def charged_attempts(connection: sa.Connection, trial: str, since: datetime) -> int:
+    """Attempts that count against the trial, since a sweep began."""
+    table = schema.attempt
+    statement = sa.select(sa.func.count()).where(
+        table.c.trial == trial,
+        table.c.started_at >= since,
+        table.c.state == str(AttemptState.FINISHED),
+    )
+    return connection.execute(statement).scalar_one()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    id: str
+    environment: str
+    revision: str
+    task_index: int
+    task_key: str
+    agent: str
+    condition: str
+    n: int
+    spec: dict[str, Any]
+    outcome: dict[str, Any] | None
+    attempts: int
+    finished_at: datetime | None
+
+
+def list_trials(
+    connection: sa.Connection,
+    *,
+    sweep: str | None = None,
+    agent: str | None = None,
+    outcome: str | None = None,
+    limit: int = 100,
+) -> list[TrialRow]:
+    trial = schema.trial
+    statement = select_trials().order_by(trial.c.created_at.desc(), trial.c.task_index, trial.c.n)
+    if sweep is not None:
+        statement = statement.join(
+            schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id
+        ).where(schema.sweep_trial.c.sweep == sweep)
+    if agent is not None:
+        statement = statement.where(trial.c.agent == agent)
+    if outcome is not None:
+        statement = statement.where(trial.c.outcome == outcome)
+    return [to_row(row) for row in connection.execute(statement.limit(limit))]
+
+
+def find_trials(connection: sa.Connection, prefix: str) -> list[TrialRow]:
+    """Trials whose id begins so; two at the most, to see whether there is one."""
+    statement = select_trials().where(schema.trial.c.id.startswith(prefix, autoescape=True))
+    return [to_row(row) for row in connection.execute(statement.limit(2))]
+
+
+def select_trials() -> sa.Select[Any]:
+    attempts = (
+        sa.select(sa.func.count())
+        .where(schema.attempt.c.trial == schema.trial.c.id)
+        .scalar_subquery()
+    )
+    return sa.select(schema.trial, attempts.label("attempts"))
+
+
+def to_row(row: sa.Row[Any]) -> TrialRow:
+    return TrialRow(
+        id=row.id,
+        environment=row.environment,
+        revision=row.revision,
+        task_index=row.task_index,
+        task_key=row.task_key,
+        agent=row.agent,
+        condition=row.condition,
+        n=row.n,
+        spec=row.spec,
+        outcome=row.result,
+        attempts=row.attempts,
+        finished_at=row.finished_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    n: int
+    state: str
+    started_at: datetime
+    ended_at: datetime | None
+    blob: str | None
+    problem: str | None
+    grades: Sequence[dict[str, Any]]
+
+
+def attempts_of(connection: sa.Connection, trial: str) -> list[AttemptRow]:
+    grades: dict[int, list[dict[str, Any]]] = {}
+    for row in connection.execute(
+        sa.select(schema.grade).where(schema.grade.c.trial == trial).order_by(schema.grade.c.n)
+    ):
+        grade = {"revision": row.revision, "n": row.n, "outcome": row.outcome}
+        grades.setdefault(row.attempt, []).append({**grade, "findings": row.findings})
+    statement = (
+        sa.select(schema.attempt)
+        .where(schema.attempt.c.trial == trial)
+        .order_by(schema.attempt.c.n)
+    )
+    return [
+        AttemptRow(
+            n=row.n,
+            state=row.state,
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+            blob=row.blob,
+            problem=row.problem,
+            grades=grades.get(row.n, []),
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def task_row(
+    connection: sa.Connection, revision: str, args: str, index: int
+) -> dict[str, Any] | None:
+    table = schema.task
+    statement = sa.select(table.c.row).where(
+        table.c.revision == revision, table.c.args == args, table.c.index == index
+    )
+    return connection.execute(statement).scalar()

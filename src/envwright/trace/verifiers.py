@@ -1,0 +1,188 @@
+"""Reads verifiers' episode records: each seat's trace as ours, and what the record says of itself.
+
+The record comes from a process that environment code shares: it is read defensively,
+and a reward that is no number is reported as what it was, never as a number.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+from envwright.record import Json, items, mapping
+from envwright.trace.trace import ModelCall, Problem, Role, Score, Step, Timing, ToolCall, Trace
+
+LONGEST_TEXT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NotANumber:
+    """A signal that returned NaN, infinity or something else that is no number."""
+
+    signal: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """An episode as it was recorded, not yet judged."""
+
+    traces: tuple[Trace, ...]
+    ok: bool
+    problems: tuple[Problem, ...]
+    not_numbers: tuple[NotANumber, ...]
+    """Of the measured seat."""
+
+    @property
+    def measured(self) -> Trace | None:
+        return next((trace for trace in self.traces if trace.measured), None)
+
+
+def read_episode(record: Json, calls: list[ModelCall], seat: str | None) -> EpisodeRecord:
+    """The episode's traces with the gateway's calls; `seat` is the measured one if set."""
+    raw_traces = [cast("Json", raw) for raw in items(record.get("traces")) if is_json(raw)]
+    measured = pick_measured(raw_traces, seat)
+    not_numbers: list[NotANumber] = []
+    traces: list[Trace] = []
+    for position, raw in enumerate(raw_traces):
+        name = seat_of(raw)
+        bad: list[NotANumber] = []
+        # One trace per run of a seat: the calls of a seat that ran twice stay with its first.
+        own = calls if position == first_of(raw_traces, name) else []
+        traces.append(
+            read_trace(raw, [c for c in own if c.seat == name], position == measured, bad)
+        )
+        if position == measured:
+            not_numbers = bad
+    environment = [call for call in calls if call.seat not in {seat_of(raw) for raw in raw_traces}]
+    if environment and traces:
+        at = measured if measured is not None else 0
+        merged = (*traces[at].calls, *environment)
+        traces[at] = traces[at].model_copy(update={"calls": merged})
+    return EpisodeRecord(
+        traces=tuple(traces),
+        ok=bool(record.get("ok")),
+        problems=tuple(read_problem(raw) for raw in items(record.get("errors"))),
+        not_numbers=tuple(not_numbers),
+    )
+
+
+def pick_measured(traces: list[Json], seat: str | None) -> int | None:
+    for position, raw in enumerate(traces):
+        agent = mapping(raw.get("agent"))
+        if seat_of(raw) == seat or (seat is None and agent.get("trainable", True)):
+            return position
+    return None
+
+
+def first_of(traces: list[Json], name: str) -> int:
+    return next(i for i, raw in enumerate(traces) if seat_of(raw) == name)
+
+
+def seat_of(raw: Json) -> str:
+    return str(mapping(raw.get("agent")).get("name") or "agent")
+
+
+def read_trace(raw: Json, calls: list[ModelCall], measured: bool, bad: list[NotANumber]) -> Trace:
+    rewards = {
+        name: read_score(name, value, bad) for name, value in mapping(raw.get("rewards")).items()
+    }
+    metrics = {
+        name: read_number(name, value, bad) for name, value in mapping(raw.get("metrics")).items()
+    }
+    return Trace(
+        seat=seat_of(raw),
+        measured=measured,
+        steps=tuple(read_step(node) for node in items(raw.get("nodes"))),
+        calls=tuple(calls),
+        tools=tuple(cast("Json", tool) for tool in items(raw.get("tools")) if is_json(tool)),
+        rewards=rewards,
+        metrics=metrics,
+        stop=text_or_none(raw.get("stop_condition")),
+        problems=tuple(read_problem(error) for error in items(raw.get("errors"))),
+        timing=read_timing(mapping(raw.get("timing"))),
+        info=mapping(raw.get("info")),
+    )
+
+
+def read_step(node: Any) -> Step:
+    message = mapping(mapping(node).get("message"))
+    role = message.get("role")
+    return Step(
+        role=Role(role) if role in set(Role) else Role.USER,
+        content=content_text(message.get("content")),
+        reasoning=text_or_none(message.get("reasoning_content")),
+        tool_calls=tuple(
+            ToolCall(
+                id=str(call.get("id", "")),
+                name=str(call.get("name", "")),
+                arguments=str(call.get("arguments", "")),
+            )
+            for call in map(mapping, items(message.get("tool_calls")))
+        ),
+        tool_call_id=text_or_none(message.get("tool_call_id")),
+        name=text_or_none(message.get("name")),
+        sampled=bool(mapping(node).get("sampled")),
+    )
+
+
+def content_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content[:LONGEST_TEXT]
+    parts = [str(mapping(part).get("text", "[image]")) for part in items(content)]
+    return "\n".join(parts)[:LONGEST_TEXT]
+
+
+def read_score(name: str, value: Any, bad: list[NotANumber]) -> Score | None:
+    if value is None:
+        return None
+    raw = mapping(value)
+    score = read_number(name, raw.get("score"), bad)
+    weight = read_number(f"{name} (weight)", raw.get("weight", 1.0), bad)
+    return None if score is None or weight is None else Score(score=score, weight=weight)
+
+
+def read_number(name: str, value: Any, bad: list[NotANumber]) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    bad.append(NotANumber(signal=name, value=str(value)[:200]))
+    return None
+
+
+def read_problem(raw: Any) -> Problem:
+    error = mapping(raw)
+    status = error.get("status_code")
+    return Problem(
+        type=str(error.get("type", "Error")),
+        message=str(error.get("message", ""))[:20_000],
+        status=status if isinstance(status, int) else None,
+        traceback=text_or_none(error.get("traceback")),
+    )
+
+
+def read_timing(timing: Json) -> Timing:
+    def seconds(name: str) -> float | None:
+        span = mapping(timing.get(name))
+        start, end = span.get("start"), span.get("end")
+        if not (isinstance(start, int | float) and isinstance(end, int | float) and start and end):
+            return None
+        return max(0.0, float(end) - float(start))
+
+    model = mapping(mapping(timing.get("agent")).get("model")).get("duration")
+    return Timing(
+        boot=seconds("boot"),
+        setup=seconds("setup"),
+        agent=seconds("agent"),
+        model=float(model) if isinstance(model, int | float) else None,
+        finalize=seconds("finalize"),
+        scoring=seconds("scoring"),
+    )
+
+
+def is_json(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def text_or_none(value: Any) -> str | None:
+    return str(value)[:LONGEST_TEXT] if value is not None else None

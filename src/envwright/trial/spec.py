@@ -1,0 +1,50 @@
+"""`TrialSpec`: one agent on one task of one revision under one condition, the n-th time."""
+
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from envwright.agent.spec import AgentSpec
+from envwright.record import Digest, Json, Record, digest
+
+
+class Condition(StrEnum):
+    PLAIN = "plain"
+    HARDENED = "hardened"
+    ADVERSARIAL = "adversarial"
+
+
+class Sampling(Record):
+    """What is asked of the model; None leaves the provider's default."""
+
+    temperature: float | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, gt=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = None
+    reasoning_effort: str | None = None
+
+
+class Limits(Record):
+    """Caps on one trial."""
+
+    turns: int = Field(default=100, gt=0)
+    wall_seconds: float = Field(default=1800.0, gt=0)
+    scoring_seconds: float = Field(default=300.0, gt=0)
+    stall_seconds: float = Field(default=60.0, gt=0)
+    """A host that answers no ping for so long holds up its neighbours: they are moved."""
+
+
+class TrialSpec(Record):
+    revision: Digest
+    index: int = Field(ge=0)
+    key: Digest
+    agent: AgentSpec
+    condition: Condition = Condition.PLAIN
+    sampling: Sampling = Sampling()
+    args: dict[str, JsonValue] = {}
+    n: int = Field(default=0, ge=0)
+
+    @property
+    def id(self) -> str:
+        identity: Json = self.model_dump(mode="json")
+        return digest(identity)

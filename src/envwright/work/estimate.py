@@ -1,0 +1,79 @@
+"""What a sweep would cost, before it is started. Pure but for the history it is given."""
+
+from collections.abc import Mapping, Sequence
+
+from envwright.agent import AgentSpec
+from envwright.environment import Task
+from envwright.model import Model, price_of
+from envwright.record import Record
+
+CHARACTERS_PER_TOKEN = 4
+OUTPUT_TOKENS = 512
+"""Assumed of a trial that nobody has run and whose sampling sets no cap."""
+
+
+class AgentEstimate(Record):
+    trials: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None when the price is not known."""
+    basis: str
+
+
+class Estimate(Record):
+    trials: int
+    cost_usd: float | None
+    agents: dict[str, AgentEstimate]
+
+
+def estimate(
+    trials: Mapping[AgentSpec, int],
+    tasks: Sequence[Task],
+    models: Mapping[str, Model],
+    history: Mapping[str, tuple[float, float, int]],
+    max_tokens: int | None,
+) -> Estimate:
+    """Tokens as earlier trials used them, else from the prompts' length."""
+    agents = {
+        str(agent): estimate_agent(agent, count, tasks, models, history.get(str(agent)), max_tokens)
+        for agent, count in trials.items()
+    }
+    costs = [each.cost_usd for each in agents.values()]
+    known = [cost for cost in costs if cost is not None]
+    return Estimate(
+        trials=sum(trials.values()),
+        cost_usd=sum(known) if len(known) == len(costs) else None,
+        agents=agents,
+    )
+
+
+def estimate_agent(
+    agent: AgentSpec,
+    count: int,
+    tasks: Sequence[Task],
+    models: Mapping[str, Model],
+    history: tuple[float, float, int] | None,
+    max_tokens: int | None,
+) -> AgentEstimate:
+    model = models.get(agent.subject or "") if agent.kind.needs_model else None
+    if model is None:
+        return AgentEstimate(
+            trials=count, input_tokens=0, output_tokens=0, cost_usd=0.0, basis="asks no model"
+        )
+    if history is not None:
+        each_in, each_out, seen = history
+        basis = f"{seen} scored trials of this revision"
+    else:
+        characters = sum(len(task.prompt) for task in tasks) / max(1, len(tasks))
+        each_in = characters / CHARACTERS_PER_TOKEN
+        each_out = float(max_tokens or OUTPUT_TOKENS)
+        basis = f"one turn, prompts of {characters:.0f} characters, {each_out:.0f} tokens out"
+    used_in, used_out = round(each_in * count), round(each_out * count)
+    return AgentEstimate(
+        trials=count,
+        input_tokens=used_in,
+        output_tokens=used_out,
+        cost_usd=price_of(model, input_tokens=used_in, output_tokens=used_out),
+        basis=basis,
+    )

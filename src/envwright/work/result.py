@@ -1,0 +1,92 @@
+"""What a sweep came to: per agent, with denominators and intervals. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import Field
+
+from envwright.agent import AgentSpec
+from envwright.errors import Cause
+from envwright.record import Record
+from envwright.stats import Interval, mean, mean_interval, wilson
+from envwright.store.sweep import TrialSummary
+
+SOLVED_ABOVE = 0.5
+
+
+class Tokens(Record):
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+class AgentResult(Record):
+    trials: int
+    """Planned; scored, failed and missing add up to it."""
+    scored: int
+    failed: dict[Cause, int]
+    missing: int = 0
+    """Without an outcome: stopped, or not reached."""
+    mean_reward: float | None
+    mean_interval: Interval | None
+    solved: int
+    solved_interval: Interval | None
+    tokens: Tokens
+    cost_usd: float | None
+    baseline: bool = False
+
+
+class SweepResult(Record):
+    sweep: str
+    agents: dict[str, AgentResult]
+    closed: dict[str, str] = Field(default={}, exclude=True)
+    """Queues whose provider refused, and its words."""
+    failures: tuple[str, ...] = Field(default=(), exclude=True)
+    """Our own bugs outside any trial."""
+
+
+def sum_up(
+    sweep: str,
+    agents: Sequence[AgentSpec],
+    summaries: Iterable[TrialSummary],
+    closed: Mapping[str, str],
+    failures: tuple[str, ...] = (),
+) -> SweepResult:
+    by_agent: dict[str, list[TrialSummary]] = {str(agent): [] for agent in agents}
+    for summary in summaries:
+        by_agent[summary.agent].append(summary)
+    return SweepResult(
+        sweep=sweep,
+        agents={str(agent): sum_up_agent(agent, by_agent[str(agent)]) for agent in agents},
+        closed=dict(closed),
+        failures=failures,
+    )
+
+
+def sum_up_agent(agent: AgentSpec, rows: Sequence[TrialSummary]) -> AgentResult:
+    by_task: dict[str, list[float]] = {}
+    for row in rows:
+        if row.reward is not None:
+            by_task.setdefault(row.task_key, []).append(row.reward)
+    rewards = [reward for group in by_task.values() for reward in group]
+    failed = Counter(row.cause for row in rows if row.cause is not None)
+    solved = sum(reward > SOLVED_ABOVE for reward in rewards)
+    costs = [row.cost_usd for row in rows]
+    known = [cost for cost in costs if cost is not None]
+    return AgentResult(
+        trials=len(rows),
+        scored=len(rewards),
+        failed=dict(sorted(failed.items())),
+        missing=sum(row.outcome is None for row in rows),
+        mean_reward=mean(rewards),
+        mean_interval=mean_interval(by_task),
+        solved=solved,
+        solved_interval=wilson(solved, len(rewards)),
+        tokens=Tokens(
+            input=sum(row.input_tokens for row in rows),
+            output=sum(row.output_tokens for row in rows),
+            cached=sum(row.cached_tokens for row in rows),
+        ),
+        cost_usd=sum(known) if len(known) == len(costs) else None,
+        baseline=agent.kind.is_baseline,
+    )

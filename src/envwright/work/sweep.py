@@ -1,0 +1,172 @@
+"""A sweep: select tasks, plan, run what has no reward yet, and sum up.
+
+Only trials without a `Scored` outcome are run; what an earlier sweep measured counts
+for this one. Results come from the store, never from memory.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from envwright.agent import AgentKind, AgentSpec, Assignment
+from envwright.agent.script import Script
+from envwright.environment import Task
+from envwright.errors import UsageError
+from envwright.gateway import Gateway
+from envwright.host import Loaded
+from envwright.model import Model
+from envwright.queue import MemoryEngine
+from envwright.store import Store
+from envwright.store import sweep as sweeps
+from envwright.store import trial as trials
+from envwright.trial import Limits, Outcome, Sampling, TrialSpec
+from envwright.trial.plan import Plan, trials_of
+from envwright.trial.run import Bench
+from envwright.work.result import SweepResult, sum_up
+from envwright.work.trial import KIND, TrialWork, is_alive, job_of
+
+HOST_LIMIT = 32
+"""Trials at once of agents that ask no model."""
+SEARCHED_FOR_KEY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for."""
+
+    agents: tuple[AgentSpec, ...]
+    tasks: int | None = None
+    trials: int = 1
+    selected: tuple[str, ...] = ()
+    sampling: Sampling = Sampling()
+    args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    fresh: bool = False
+    limits: Limits = Limits()
+    limit: int | None = None
+    """Trials at once of every model, in place of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who the names stand for."""
+
+    models: Mapping[str, Model]
+    scripts: Mapping[str, Script]
+    judge: Model | None = None
+
+
+@dataclass(slots=True)
+class Watch:
+    """How the edge follows a sweep."""
+
+    planned: Callable[[str, Sequence[TrialSpec], set[str]], None]
+    ended: Callable[[TrialSpec, Outcome], None]
+    stop: asyncio.Event
+
+
+async def select_tasks(loaded: Loaded, request: Request) -> list[Task]:
+    """The tasks that the request names; `UsageError` when it names none."""
+    count = loaded.environment.tasks
+    name = loaded.environment.name
+    if request.selected:
+        return [await find_task(loaded, text) for text in request.selected]
+    if count.infinite and request.tasks is None:
+        raise UsageError(f"environment {name!r} has endless tasks", hint="say how many with -n")
+    wanted = request.tasks if request.tasks is not None else count.count or 0
+    tasks = await loaded.tasks(0, wanted)
+    if not tasks:
+        raise UsageError(f"environment {name!r} has no tasks", hint="check its arguments")
+    return tasks
+
+
+async def find_task(loaded: Loaded, text: str) -> Task:
+    """A task by its index, or by the beginning of its key."""
+    name, count = loaded.environment.name, loaded.environment.tasks
+    if text.isdecimal() and len(text) < 8:
+        found = await loaded.tasks(int(text), int(text) + 1)
+        if found:
+            return found[0]
+        raise UsageError(f"environment {name!r} has no task {text}", hint=f"it has {count.count}")
+    if len(text) < 4:
+        raise UsageError(f"--task {text!r}: give an index or 4 characters of a key at least")
+    searched = SEARCHED_FOR_KEY if count.count is None else count.count
+    matches: dict[str, Task] = {}
+    for start in range(0, searched, 5000):
+        batch = await loaded.tasks(start, min(searched, start + 5000))
+        for task in batch:
+            if task.key.startswith(text):
+                matches.setdefault(task.key, task)
+        if not batch or (matches and count.infinite):
+            break
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    problem = "names several tasks" if matches else "names no task"
+    raise UsageError(f"--task {text!r} {problem} of {name!r}", hint="see `envwright env tasks`")
+
+
+async def run_sweep(
+    request: Request, loaded: Loaded, cast: Cast, store: Store, gateway: Gateway, watch: Watch
+) -> SweepResult:
+    environment = loaded.environment
+    tasks = await select_tasks(loaded, request)
+    judge = cast.judge.name if cast.judge else None
+    plan = Plan.of(tasks, request.agents, request.trials, request.sampling, request.args, judge)
+    names = [str(agent) for agent in request.agents]
+    first = store.read(sweeps.next_n, environment.revision, names) if request.fresh else 0
+    planned = {spec.id: spec for spec in trials_of(plan, environment.revision, first)}
+    sweep = new_sweep_id()
+    now = datetime.now(UTC)
+
+    def save() -> set[str]:
+        store.write(trials.close_lost, is_alive, now)
+        store.write(sweeps.save_sweep, sweep, environment, plan, list(planned.values()), now)
+        store.write(sweeps.save_tasks, environment, request.args, tasks)
+        return store.read(sweeps.unscored, sweep)
+
+    missing = await asyncio.to_thread(save)
+    watch.planned(sweep, list(planned.values()), missing)
+    engine = MemoryEngine()
+    for agent in request.agents:
+        model = cast.models.get(agent.queue)
+        own = model.limit if model else HOST_LIMIT
+        engine.ensure_queue(agent.queue, request.limit or own)
+    for trial, spec in planned.items():
+        if trial in missing:
+            engine.submit(job_of(spec, trial))
+    work = TrialWork(store, planned, bencher(request, loaded, cast, gateway), watch.ended)
+    await engine.run({KIND: work}, watch.stop)
+    closed = {name: stats.closed for name, stats in engine.stats().items() if stats.closed}
+    summaries = await asyncio.to_thread(
+        lambda: store.read(lambda c: list(sweeps.summaries(c, sweep)))
+    )
+    return sum_up(sweep, request.agents, summaries, closed, tuple(engine.failures))
+
+
+def bencher(
+    request: Request, loaded: Loaded, cast: Cast, gateway: Gateway
+) -> Callable[[TrialSpec], Bench]:
+    def bench_of(spec: TrialSpec) -> Bench:
+        agent = spec.agent
+        script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
+        return Bench(
+            hosts=loaded.pool,
+            gateway=gateway,
+            model=cast.models.get(agent.subject or "") if agent.kind.needs_model else None,
+            judge=cast.judge,
+            limits=request.limits,
+            assignment=Assignment(
+                agent=agent, turns=request.limits.turns, wall_seconds=request.limits.wall_seconds
+            ),
+            replies=script.replies_for(spec.index, spec.key) if script else [],
+        )
+
+    return bench_of
+
+
+def new_sweep_id() -> str:
+    """Sorts by time: seconds in hex, then chance."""
+    return f"{int(datetime.now(UTC).timestamp()):08x}{secrets.token_hex(4)}"

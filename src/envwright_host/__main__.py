@@ -1,0 +1,59 @@
+"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES`.
+
+Before anything else it makes a listener on its own loopback and hands it out through
+the control socket: that is how a sandbox without a network reaches the gateway. It
+lowers its own limits before environment code is imported; they cannot be raised again.
+"""
+
+import os
+import resource
+import socket
+import sys
+import traceback
+
+OPEN_FILES = 8192
+
+
+def limit(memory_bytes: int) -> None:
+    if memory_bytes:
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def say_who_exits() -> None:
+    """`os._exit` leaves no traceback of its own; say from where it was called."""
+    leave, host = os._exit, os.getpid()
+
+    def exit_aloud(status: int) -> None:
+        if os.getpid() == host:
+            sys.stderr.write(f"os._exit({status!r}) was called:\n")
+            traceback.print_stack(file=sys.stderr)
+            sys.stderr.flush()
+        leave(status)
+
+    os._exit = exit_aloud  # type: ignore[assignment]
+
+
+def main() -> None:
+    control_fd, memory_bytes = (int(argument) for argument in sys.argv[1:3])
+    control = socket.socket(fileno=control_fd)
+    control.set_inheritable(False)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    gateway = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    os.environ["OPENAI_BASE_URL"] = os.environ["PRIME_INFERENCE_URL"] = gateway
+    socket.send_fds(control, [b"L"], [listener.fileno()])
+    listener.close()
+    limit(memory_bytes)
+    say_who_exits()
+    # A print of the environment's must not look like an answer: stdout is stderr here.
+    os.dup2(2, 1)
+    from envwright_host.server import serve  # noqa: PLC0415 - after the limits are in force
+
+    serve(control)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The harness that plays every seat in this process: a chat loop with tools.
+
+It is an in-process program for verifiers: every model call goes through verifiers'
+interception, so limits, stop rules and the trace work as for any other harness. Who
+speaks is the run's: a model through the gateway, or replies that are known already.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import verifiers.v1 as vf
+from verifiers.v1.dialects.chat import message_to_wire
+from verifiers.v1.harnesses.utils.mcp import call_mcp, connect_mcp
+from verifiers.v1.runtimes import ProgramResult
+
+from envwright_host.door import REPLY, SEAT, TOKEN, Replies, Session
+
+__all__ = ["ChatHarness"]
+
+Speaker = Callable[[list[dict[str, Any]]], dict[str, Any]]
+"""Given the conversation, the reply: for seats that ask no model."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One `run` call, as its harness sees it."""
+
+    token: str
+    speaker: Speaker | None
+
+
+current_run: ContextVar[Run] = ContextVar("current_run")
+
+STOPS_THAT_ARE_SCORED = {"context_length_exceeded": "context", "envwright_budget": "budget"}
+"""Refusals of the gateway that end the agent's work but not the measurement."""
+
+
+class ChatHarnessConfig(vf.HarnessConfig):
+    pass
+
+
+class ChatHarness(vf.Harness[ChatHarnessConfig]):
+    APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_MCP = True
+    SUPPORTS_RESUME = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(  # noqa: PLR0913 - verifiers' signature
+        self,
+        ctx: vf.ModelContext,
+        trace: vf.Trace,
+        runtime: vf.Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+    ) -> ProgramResult:
+        system, prompt = self.resolve_prompt(data)
+        messages = opening(system, prompt)
+        run = current_run.get()
+
+        async def ask(body: dict[str, Any]) -> tuple[int, str]:
+            headers = {"authorization": f"Bearer {secret}", SEAT: trace.agent.name}
+            if run.speaker is None:
+                headers[TOKEN] = run.token
+            else:
+                headers[REPLY] = Replies.put(run.speaker(body["messages"]))
+            async with Session.get().post(
+                f"{endpoint}/chat/completions", json=body, headers=headers
+            ) as answer:
+                return answer.status, await answer.text()
+
+        async with AsyncExitStack() as stack:
+            servers = {
+                name: {"url": url, "timeout": self.config.tool_timeout}
+                for name, url in mcp_urls.items()
+            }
+            tools, dispatch, connected = await connect_mcp({"mcpServers": servers}, stack)
+
+            async def use(name: str, arguments: dict[str, Any]) -> Any:
+                return await call_mcp(connected, dispatch, name, arguments)
+
+            return await converse(ctx.model, messages, tools, ask, use, trace)
+
+
+async def converse(
+    model: str,
+    messages: list[dict[str, Any]],
+    tools: list[dict[str, Any]],
+    ask: Callable[[dict[str, Any]], Awaitable[tuple[int, str]]],
+    use: Callable[[str, dict[str, Any]], Awaitable[Any]],
+    trace: vf.Trace,
+) -> ProgramResult:
+    """Ask, use the tools that were called, ask again, until a reply calls none."""
+    known = {tool["function"]["name"] for tool in tools}
+    while True:
+        body: dict[str, Any] = {"model": model, "messages": messages}
+        if tools:
+            body["tools"] = tools
+        status, text = await ask(body)
+        if status != 200:
+            for code, stop in STOPS_THAT_ARE_SCORED.items():
+                if code in text:
+                    trace.stop(stop)
+                    return ProgramResult(exit_code=0, stdout="", stderr="")
+            return ProgramResult(exit_code=1, stdout="", stderr=text[-4000:])
+        message = json.loads(text)["choices"][0]["message"]
+        messages.append({name: value for name, value in message.items() if value is not None})
+        calls = message.get("tool_calls") or []
+        if not calls:
+            return ProgramResult(exit_code=0, stdout="", stderr="")
+        for call in calls:
+            messages.append(
+                {
+                    "role": "tool",
+                    "tool_call_id": call["id"],
+                    "content": await result_of(call["function"], known, use),
+                }
+            )
+
+
+async def result_of(
+    function: dict[str, Any],
+    known: set[str],
+    use: Callable[[str, dict[str, Any]], Awaitable[Any]],
+) -> Any:
+    """A tool's result; a bad call is told to the model in words, it is no failure of ours."""
+    name = function.get("name") or ""
+    if name not in known:
+        return f"error: no tool {name!r}; there is {', '.join(sorted(known)) or 'none'}"
+    try:
+        arguments = json.loads(function.get("arguments") or "{}")
+    except ValueError as error:
+        return f"error: the arguments are no JSON: {error}"
+    if not isinstance(arguments, dict):
+        return "error: the arguments must be a JSON object"
+    return await use(name, arguments)
+
+
+def opening(system: str | None, prompt: Any) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    if system is not None:
+        messages.append({"role": "system", "content": system})
+    if isinstance(prompt, str):
+        messages.append({"role": "user", "content": prompt})
+    elif prompt is not None:
+        messages.extend(message_to_wire(message) for message in prompt)
+    return messages

@@ -1,0 +1,127 @@
+"""The host's call loop: frames in, calls run side by side, frames out.
+
+A `SystemExit` or `KeyboardInterrupt` in environment code ends that call, not the loop.
+Answers are written at once and whole, so that what was reached is known outside even
+when the next line hangs for ever.
+"""
+
+import asyncio
+import contextlib
+import faulthandler
+import json
+import socket
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from envwright_host.frames import HEADER, BadFrameError, body_length, decode, pack
+
+Phase = Callable[[str], None]
+Call = Callable[[dict[str, Any], Phase], Awaitable[Any]]
+
+
+class Refused(Exception):
+    """The dialect names the cause itself: `cause` and an optional hint travel with it."""
+
+    def __init__(self, cause: str, message: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class Wire:
+    """The control socket: blocking writes, so that a frame is out before the code goes on."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+
+    def send(self, message: dict[str, Any]) -> None:
+        try:
+            body = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+            frame = pack(body)
+        except (ValueError, BadFrameError) as error:
+            problem = {"type": type(error).__name__, "message": str(error), "cause": "environment"}
+            frame = pack(json.dumps({"id": message.get("id"), "error": problem}).encode())
+        self.send_bytes(frame)
+
+    def send_bytes(self, frame: bytes) -> None:
+        self.control.setblocking(True)
+        self.control.sendall(frame)
+
+
+class Server:
+    def __init__(self, control: socket.socket) -> None:
+        self.wire = Wire(control)
+        self.running: dict[int, asyncio.Task[None]] = {}
+        self.calls: dict[str, Call] = {}
+
+    async def run(self, reader: asyncio.StreamReader) -> None:
+        from envwright_host.verifiers_v1 import Dialect  # noqa: PLC0415 - imports verifiers
+
+        async with Dialect() as dialect:
+            self.calls = dialect.calls()
+            self.wire.send({"ready": True})
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                while True:
+                    header = await reader.readexactly(HEADER.size)
+                    self.dispatch(decode(await reader.readexactly(body_length(header))))
+            for task in self.running.values():
+                task.cancel()
+
+    def dispatch(self, message: dict[str, Any]) -> None:
+        if "ping" in message:
+            # Should the loop hang from now on, the line it hangs in is printed in time.
+            faulthandler.dump_traceback_later(float(message["stall"]), exit=False)
+            self.wire.send({"pong": message["ping"]})
+            return
+        call_id = int(message["id"])
+        if message.get("cancel"):
+            if (task := self.running.get(call_id)) is not None:
+                task.cancel()
+            return
+        task = asyncio.get_running_loop().create_task(self.answer(call_id, message))
+        self.running[call_id] = task
+        task.add_done_callback(lambda _: self.running.pop(call_id, None))
+
+    async def answer(self, call_id: int, message: dict[str, Any]) -> None:
+        def phase(name: str) -> None:
+            self.wire.send({"id": call_id, "phase": name})
+
+        try:
+            result = await self.calls[message["call"]](message["args"], phase)
+        except asyncio.CancelledError:
+            self.wire.send(
+                {"id": call_id, "error": problem_of(asyncio.CancelledError("cancelled"))}
+            )
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - the call loop
+            self.wire.send({"id": call_id, "error": problem_of(error)})
+        else:
+            if isinstance(result, bytes):
+                self.wire.send_bytes(pack(b'{"id":%d,"ok":%b}' % (call_id, result)))
+            else:
+                self.wire.send({"id": call_id, "ok": result})
+
+
+def problem_of(error: BaseException) -> dict[str, Any]:
+    return {
+        "type": type(error).__name__,
+        "message": str(error),
+        "cause": error.cause if isinstance(error, Refused) else "environment",
+        "traceback": "".join(traceback.format_exception(error))[-20_000:],
+    }
+
+
+def serve(control: socket.socket) -> None:
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+
+    async def main() -> None:
+        # A duplicate for reading: asyncio makes its end non-blocking, ours stays as it is.
+        reader, _ = await asyncio.open_connection(sock=control.dup(), limit=2**20)
+        await Server(control).run(reader)
+
+    task = loop.create_task(main())
+    while not task.done():
+        try:
+            loop.run_until_complete(task)
+        except (SystemExit, KeyboardInterrupt):
+            continue

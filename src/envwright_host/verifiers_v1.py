@@ -1,0 +1,395 @@
+"""verifiers ≥ 0.4: load a package's taskset and Env, and answer `describe, tasks, score, run`.
+
+Rewards are taken as they come, NaN included, and checked by whoever reads the answer:
+this process is shared with environment code and vouches for nothing.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import verifiers.v1 as vf
+from pydantic_core import to_json
+from verifiers.v1.graph import MessageNode
+from verifiers.v1.state import state_cls
+from verifiers.v1.utils.loaders import taskset_class, taskset_config_type
+
+from envwright_host import chat, door
+from envwright_host.canonical import sha256_of
+from envwright_host.gold import NoGoldError, gold_of, wordings
+from envwright_host.server import Call, Phase, Refused
+
+HARNESS = "envwright_chat"
+MODEL = "agent"
+"""The only model name that environment code sees: it could pay by name otherwise."""
+MOST_TASKS = 1_000_000
+
+
+class Dialect:
+    """One loaded revision."""
+
+    taskset: vf.Taskset
+    env: vf.Env
+
+    def __init__(self) -> None:
+        self.loaded: list[vf.Task] = []
+        self.rest: Iterator[vf.Task] = iter(())
+        self.keys: dict[int, str] = {}
+        self.stack = contextlib.AsyncExitStack()
+        self.serving = asyncio.Lock()
+        self.is_serving = False
+
+    async def __aenter__(self) -> "Dialect":
+        sys.modules[HARNESS] = chat
+        door.install()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stack.aclose()
+        await door.Session.close()
+
+    def calls(self) -> dict[str, Call]:
+        return {
+            "load": self.load,
+            "describe": self.describe,
+            "tasks": self.tasks,
+            "score": self.score,
+            "run": self.run,
+        }
+
+    async def load(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
+        module, given = args["module"], args["args"]
+        try:
+            cls = taskset_class(module)
+        except ModuleNotFoundError as error:
+            missing = getattr(error.__cause__, "name", None) or error.name
+            if missing and missing != module:
+                raise Refused(
+                    "environment",
+                    f"it imports {missing!r}, which is not installed: "
+                    f"declare it in the dependencies of its pyproject.toml",
+                ) from error
+            raise
+        config_type = taskset_config_type(module)
+        known = arguments_of(config_type)
+        if unknown := sorted(set(given) - {argument["name"] for argument in known}):
+            names = ", ".join(argument["name"] for argument in known) or "none"
+            raise Refused("usage", f"no argument {unknown[0]!r}; there is {names}")
+        try:
+            self.env = vf.load_environment(environment_config(module, given, args["turns"]))
+        except ValueError as error:
+            if given and type(error).__name__ in ("ValidationError", "ConfigError"):
+                raise Refused("usage", f"arguments {given!r}: {error}") from error
+            raise
+        self.taskset = self.env.taskset
+        self.rest = iter(self.taskset)
+        if cls.task_type().NEEDS_CONTAINER:
+            raise Refused("usage", "its tasks need a container, which this sandbox is not")
+        return {}
+
+    def task_at(self, index: int, key: str | None = None) -> vf.Task:
+        self.read_to(index + 1)
+        if index >= len(self.loaded):
+            raise Refused("usage", f"no task {index}: there are {len(self.loaded)}")
+        task = self.loaded[index]
+        if key is not None and self.key_of(index) != key:
+            raise Refused(
+                "environment",
+                f"task {index} is another one than when the trial was planned "
+                f"(key {self.key_of(index)[:12]}, planned {key[:12]}): load() is not deterministic",
+            )
+        return task
+
+    def key_of(self, index: int) -> str:
+        if index not in self.keys:
+            row = row_of(self.loaded[index])
+            row.pop("idx", None)
+            try:
+                self.keys[index] = sha256_of(row)
+            except ValueError as error:
+                raise Refused(
+                    "environment", f"task {index}: its row holds NaN or infinity"
+                ) from error
+        return self.keys[index]
+
+    def read_to(self, count: int | None) -> None:
+        """Read tasks until `count` are there; all of them when None."""
+        while count is None or len(self.loaded) < count:
+            task = next(self.rest, None)
+            if task is None:
+                return
+            self.loaded.append(task)
+            if len(self.loaded) > MOST_TASKS:
+                raise Refused(
+                    "environment", f"it yields over {MOST_TASKS} tasks: set INFINITE = True"
+                )
+
+    async def describe(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
+        infinite = bool(type(self.taskset).INFINITE)
+        self.read_to(1 if infinite else None)
+        first = self.loaded[0] if self.loaded else None
+        rewards = [] if first is None else first.hooks("reward")
+        judges = [] if first is None else first.plugged_judges()
+        task_type = type(self.taskset).task_type()
+        toolsets = [
+            *self.taskset.toolsets(self.taskset.config),
+            *task_type.toolsets(self.taskset.config.task),
+        ]
+        return {
+            "tasks": {"count": None if infinite else len(self.loaded), "infinite": infinite},
+            "rewards": [
+                *(
+                    {"name": fn.__name__, "weight": getattr(fn, "_vf_weight", 1.0)}
+                    for fn in rewards
+                ),
+                *({"name": judge.reward_name, "weight": judge.config.weight} for judge in judges),
+            ],
+            "metrics": [] if first is None else [fn.__name__ for fn in first.hooks("metric")],
+            "tools": [name for toolset in toolsets for name in tool_names(toolset)],
+            "seats": list(seats_of(type(self.env.config))),
+            "args": arguments_of(type(self.taskset.config)),
+        }
+
+    async def tasks(self, args: dict[str, Any], phase: Phase) -> list[dict[str, Any]]:
+        """Rows `start` to `stop`; fewer when the taskset ends before."""
+        self.read_to(args["stop"])
+        return [
+            {
+                "index": index,
+                "key": self.key_of(index),
+                "prompt": self.loaded[index].data.prompt_text,
+                "row": row_of(self.loaded[index]),
+            }
+            for index in range(args["start"], min(args["stop"], len(self.loaded)))
+        ]
+
+    async def score(self, args: dict[str, Any], phase: Phase) -> bytes:
+        phase("scoring")
+        token = door.token_of_trial.set(args.get("token"))
+        try:
+            results = [await self.score_one(item) for item in args["items"]]
+        finally:
+            door.token_of_trial.reset(token)
+        return to_json(results, inf_nan_mode="strings")
+
+    async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
+        task = self.task_at(item["index"], item.get("key"))
+        trace = trace_of(task, item["reply"])
+        skipped = signals_that_need_a_runtime(task)
+        try:
+            await task.score(trace)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one reply's failure is its result
+            from envwright_host.server import problem_of  # noqa: PLC0415 - no cycle at import
+
+            return {"error": problem_of(error.__cause__ or error), "skipped": skipped}
+        return {"rewards": trace.rewards, "metrics": trace.metrics, "skipped": skipped}
+
+    async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
+        task = self.task_at(args["index"], args["key"])
+        speaker = await self.speaker_of(args["agent"], task)
+        limits = args["limits"]
+        task = task.with_data(timeout=capped(task.data.timeout, limits))
+        context = vf.ModelContext(
+            model=MODEL,
+            client=vf.EvalClientConfig(base_url=door.gateway_url(), api_key_var="OPENAI_API_KEY"),
+            sampling=vf.SamplingConfig.model_validate(args["sampling"]),
+        )
+        await self.serve()
+        chat.current_run.set(chat.Run(token=args["token"], speaker=speaker))
+        door.token_of_trial.set(args["token"])
+        reached: set[str] = set()
+
+        def watch(trace: vf.Trace) -> None:
+            for name in ("setup", "agent", "finalize", "scoring"):
+                if getattr(trace.timing, name).start and name not in reached:
+                    reached.add(name)
+                    phase(name)
+
+        episode = await self.env.run_episode(task, context, on_trace=lambda t: t.watch(watch))
+        return to_json(episode.to_record(), inf_nan_mode="strings")
+
+    async def serve(self) -> None:
+        """Start what all runs share (tool servers, interception) when the first one comes."""
+        async with self.serving:
+            if not self.is_serving:
+                await self.stack.enter_async_context(self.env.serving())
+                self.is_serving = True
+
+    async def speaker_of(self, agent: dict[str, Any], task: vf.Task) -> chat.Speaker | None:
+        match agent["kind"]:
+            case "chat":
+                return None
+            case "noop":
+                return lambda messages: {"content": ""}
+            case "scripted":
+                return script(agent["replies"])
+            case "oracle":
+                said = await self.gold_reply(task, agent.get("gold_field"))
+                return lambda messages: {"content": said}
+            case kind:
+                raise Refused("ours", f"no agent {kind!r} in this host")
+
+    async def gold_reply(self, task: vf.Task, field: str | None) -> str:
+        """The gold in the first wording that the task's own rewards score highest."""
+        row = row_of(task)
+        try:
+            said = wordings(gold_of(row, field), request_of(task))
+        except NoGoldError as error:
+            raise Refused("agent", str(error)) from error
+        if task.plugged_judges() or task.toolsets(task.config):
+            return said[0]
+        best, best_reward = said[0], float("-inf")
+        for wording in said:
+            trace = trace_of(task, wording)
+            try:
+                await task.score(trace)
+            except (Exception, SystemExit):  # noqa: BLE001 - the real run will report it
+                continue
+            if trace.reward > best_reward:
+                best, best_reward = wording, trace.reward
+        return best
+
+
+def environment_config(module: str, given: dict[str, Any], turns: int) -> vf.EnvConfig:
+    taskset: dict[str, Any] = {"id": module}
+    for name, value in given.items():
+        head, _, rest = name.partition(".")
+        if rest:
+            taskset.setdefault(head, {})[rest] = value
+        else:
+            taskset[name] = value
+    seat = {
+        "harness": {"id": HARNESS},
+        "runtime": {"type": "subprocess"},
+        "max_turns": turns,
+    }
+    seats = {name: seat for name in seats_of(vf.env_config_type(module, ""))}
+    return vf.resolve_env_config(
+        {"id": "", "taskset": taskset, "interception": {"type": "server"}, **seats}
+    )
+
+
+def seats_of(config: type[vf.EnvConfig]) -> list[str]:
+    fields = config.model_fields.items()
+    return [name for name, field in fields if isinstance(field.default, vf.AgentConfig)]
+
+
+def arguments_of(config: type[vf.TasksetConfig]) -> list[dict[str, Any]]:
+    """What `--arg` may set: the taskset's own fields, and its tasks' as `task.<name>`."""
+    base = vf.TasksetConfig.model_fields
+    found = [argument(n, f) for n, f in config.model_fields.items() if n not in base]
+    task_config = config.model_fields["task"].default
+    if task_config is not None:
+        fields = type(task_config).model_fields
+        found += [
+            argument(f"task.{n}", f)
+            for n, f in fields.items()
+            if n not in vf.TaskConfig.model_fields
+        ]
+    return found
+
+
+def argument(name: str, field: Any) -> dict[str, Any]:
+    annotation = field.annotation
+    kind = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    default = field.get_default(call_default_factory=True)
+    try:
+        sha256_of(default)
+    except (TypeError, ValueError):
+        default = str(default)
+    return {"name": name, "type": kind.replace("typing.", ""), "default": default}
+
+
+def tool_names(toolset: vf.Toolset) -> list[str]:
+    prefix = toolset.server_name
+    names = [
+        getattr(member, "tool_name", None) or name
+        for name, member in inspect.getmembers(type(toolset), callable)
+        if getattr(member, "tool", False)
+    ]
+    return [f"{prefix}_{name}" if prefix else name for name in names]
+
+
+def row_of(task: vf.Task) -> dict[str, Any]:
+    """The task's content: what verifiers itself adds to every row is left out while unset."""
+    unset = {
+        name
+        for name, field in vf.TaskData.model_fields.items()
+        if getattr(task.data, name) == field.get_default(call_default_factory=True)
+    }
+    return task.data.model_dump(mode="json", exclude_none=True, exclude=unset)
+
+
+def request_of(task: vf.Task) -> str:
+    return f"{task.data.system_prompt or ''}\n{task.data.prompt_text}"
+
+
+def signals_that_need_a_runtime(task: vf.Task) -> list[str]:
+    def needs(fn: Any) -> bool:
+        parameter = inspect.signature(fn).parameters.get("runtime")
+        return parameter is not None and parameter.default is inspect.Parameter.empty
+
+    signals = [*task.hooks("metric"), *task.hooks("reward")]
+    judges = [judge.reward_name for judge in task.plugged_judges() if needs(judge.score)]
+    return [fn.__name__ for fn in signals if needs(fn)] + judges
+
+
+def trace_of(task: vf.Task, reply: str) -> vf.Trace:
+    """A finished conversation in which the agent said `reply`."""
+    data = type(task.data)
+    trace = vf.Trace[data, vf.State, vf.AgentConfig](
+        task=vf.TraceTask[data](type=type(task).__name__, data=task.data, key=task.key),
+        agent=vf.AgentInfo(config=vf.AgentConfig()),
+        state=state_cls(type(task))(),
+    )
+    trace.nodes = [
+        MessageNode(message=vf.UserMessage(content=task.data.prompt_text), sampled=False),
+        MessageNode(parent=0, message=vf.AssistantMessage(content=reply), sampled=True),
+    ]
+    return trace
+
+
+def capped(own: Any, limits: dict[str, float]) -> Any:
+    """The task's own timeouts, none of them beyond ours."""
+
+    def least(mine: float | None, ours: float) -> float:
+        return ours if mine is None else min(mine, ours)
+
+    wall = limits["wall_seconds"]
+    return type(own)(
+        setup=least(own.setup, wall),
+        agent=least(own.agent, wall),
+        finalize=least(own.finalize, limits["scoring_seconds"]),
+        scoring=least(own.scoring, limits["scoring_seconds"]),
+    )
+
+
+def script(replies: list[dict[str, Any]]) -> chat.Speaker:
+    """Replies in order; an empty one when they are used up."""
+    queue = iter(replies)
+    count = iter(range(1, 1_000_000))
+
+    def speak(messages: list[dict[str, Any]]) -> dict[str, Any]:
+        reply = next(queue, None)
+        if reply is None:
+            return {"content": ""}
+        calls = [
+            {
+                "id": f"call_{next(count)}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": call["arguments"]},
+            }
+            for call in reply.get("tool_calls", [])
+        ]
+        return {"content": reply.get("content"), **({"tool_calls": calls} if calls else {})}
+
+    return speak
