@@ -1,0 +1,38 @@
+"""What tests share: one folder of venvs, a home per test, the command line as a process."""
+
+import os
+from pathlib import Path
+
+import pytest
+from support import CommandLine
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def venvs() -> Path:
+    """Venvs are built once per checkout: an environment of the tests depends on verifiers alone."""
+    return ROOT / ".envwright" / "venvs"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A state folder of the test's own."""
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def variables(home: Path, venvs: Path) -> dict[str, str]:
+    """The variables of a fresh user: no keys, a home of the test's own."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith("_API_KEY") and not name.startswith("ENVWRIGHT_")
+    }
+    return {**kept, "ENVWRIGHT_HOME": str(home), "ENVWRIGHT_VENVS": str(venvs), "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def envwright(variables: dict[str, str], tmp_path: Path) -> CommandLine:
+    """The installed command, run as a user would run it, in the test's own folder."""
+    return CommandLine(variables, tmp_path)

@@ -1,0 +1,122 @@
+"""Builders for tests: environments on disk, the command line, a provider on loopback."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+DEPENDENCIES = ("verifiers>=0.4,<0.5",)
+"""The same as the examples', so that all share one venv."""
+
+TASKSET = """
+import asyncio, os, sys, time
+import verifiers.v1 as vf
+
+{imports}
+
+class Data(vf.TaskData):
+    answer: str
+
+class Task(vf.Task[Data]):
+{task}
+
+class Config(vf.TasksetConfig):
+    num_tasks: int = {count}
+
+class Tasks(vf.Taskset[Task, Config]):
+{taskset}
+    def load(self):
+        for i in range(self.config.num_tasks):
+            yield Task(Data(prompt=f"Say {{i}}.", answer=str(i)), self.config.task)
+"""
+
+EXACT = """
+@vf.reward(weight=1.0)
+async def correct(self, trace: vf.Trace) -> float:
+    return float((trace.last_reply or "").strip() == self.data.answer)
+"""
+
+
+def make_environment(
+    folder: Path,
+    *,
+    name: str = "probe",
+    task: str = EXACT,
+    imports: str = "",
+    taskset: str = "",
+    count: int = 8,
+    source: str | None = None,
+    dependencies: tuple[str, ...] = DEPENDENCIES,
+) -> Path:
+    """A verifiers package whose Task class has the body `task`; `source` replaces the module."""
+    root = folder / name
+    package = root / name
+    package.mkdir(parents=True)
+    deps = json.dumps(list(dependencies))
+    (root / "pyproject.toml").write_text(
+        f'[project]\nname = "{name}"\nversion = "0.1.0"\ndependencies = {deps}\n'
+    )
+    body = source or TASKSET.format(
+        imports=textwrap.dedent(imports),
+        task=indented(task),
+        taskset=indented(taskset),
+        count=count,
+    )
+    (package / "__init__.py").write_text(body if source else body + '\n__all__ = ["Tasks"]\n')
+    return root
+
+
+def indented(body: str) -> str:
+    return textwrap.indent(textwrap.dedent(body), "    ") or "    pass"
+
+
+@dataclass(frozen=True)
+class Finished:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines() if line.strip()]
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    variables: dict[str, str]
+    folder: Path
+
+    def command(self, *args: object) -> list[str]:
+        return [sys.executable, "-m", "envwright", *map(str, args)]
+
+    def __call__(self, *args: object, timeout: float = 180, **variables: str) -> Finished:
+        done = subprocess.run(
+            self.command(*args),
+            cwd=self.folder,
+            env={**self.variables, **variables},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *args: object, **variables: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*args),
+            cwd=self.folder,
+            env={**self.variables, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
