@@ -26,42 +26,49 @@ def commands(
         yield path, command
 
 
-def problems() -> Iterator[str]:
-    reference = (ROOT / "docs" / "reference.md").read_text()
-    context = click.Context(envwright)
-    for path, command in commands(envwright, "envwright", context):
+def undocumented_commands(reference: str) -> Iterator[str]:
+    for path, command in commands(envwright, "envwright", click.Context(envwright)):
         if f"`{path}" not in reference:
             yield f"docs/reference.md does not describe `{path}`"
-        for parameter in command.params:
-            for option in parameter.opts:
-                if option.startswith("--") and f"`{option}" not in reference:
-                    yield f"docs/reference.md does not describe {option} of `{path}`"
+        for option in (option for parameter in command.params for option in parameter.opts):
+            if option.startswith("--") and f"`{option}" not in reference:
+                yield f"docs/reference.md does not describe {option} of `{path}`"
+
+
+def undocumented_settings(reference: str) -> Iterator[str]:
     for table, field in FileTables.model_fields.items():
-        annotation = field.annotation
-        names = getattr(annotation, "model_fields", None)
-        if names is None:
-            names = getattr(annotation.__args__[1], "model_fields", {})  # type: ignore[union-attr]
+        record = field.annotation if hasattr(field.annotation, "model_fields") else None
+        record = record or field.annotation.__args__[1]  # type: ignore[union-attr]
         if f"[{table}" not in reference:
             yield f"docs/reference.md does not describe the table [{table}]"
-        for name in names:
-            if not re.search(rf"\b{name}\b", reference):
+        for name in record.model_fields:
+            if not re.search(rf"`{name}`", reference):
                 yield f"docs/reference.md does not describe {table}.{name}"
-    rules = {
-        rule
-        for path in (ROOT / "src").rglob("*.py")
-        for rule in re.findall(r'"(EW\d{3})"', path.read_text())
-    }
-    yield from (
-        f"docs/reference.md does not describe {rule}"
-        for rule in sorted(rules)
-        if rule not in reference
-    )
-    readme = (ROOT / "README.md").read_text().splitlines()
-    if len(readme) > README_LINES:
-        yield f"README.md has {len(readme)} lines, over {README_LINES}"
+
+
+def undocumented_rules(reference: str) -> Iterator[str]:
+    sources = (path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    rules = {rule for source in sources for rule in re.findall(r'"(EW\d{3})"', source)}
+    for rule in sorted(rules):
+        if rule not in reference:
+            yield f"docs/reference.md does not describe {rule}"
+
+
+def readme_faults() -> Iterator[str]:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    if len(lines) > README_LINES:
+        yield f"README.md has {len(lines)} lines, over {README_LINES}"
     for noun in COMMANDS:
-        if not any(f"envwright {noun}" in line for line in readme):
+        if not any(f"envwright {noun}" in line for line in lines):
             yield f"README.md does not name `envwright {noun}`"
+
+
+def problems() -> Iterator[str]:
+    reference = (ROOT / "docs" / "reference.md").read_text()
+    yield from undocumented_commands(reference)
+    yield from undocumented_settings(reference)
+    yield from undocumented_rules(reference)
+    yield from readme_faults()
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
+import math
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -25,7 +25,7 @@ from envwright.cli.shared import environment_options, json_option, parse_args, r
 from envwright.errors import UsageError
 from envwright.host import Loaded, Scoring
 from envwright.trial.grade import total_reward
-from envwright.work.sweep import find_task
+from envwright.work.score import Pair, score_pairs
 
 TASKS_SHOWN = 20
 
@@ -136,14 +136,7 @@ def score(
 
     async def main(stop: asyncio.Event) -> int:
         async with loaded_environment(environment, args, sandbox, stop) as loaded:
-            keys = {
-                name: await find_task(loaded, name) for name in dict.fromkeys(n for n, _ in pairs)
-            }
-            items: list[dict[str, Any]] = [
-                {"index": keys[name].index, "key": keys[name].key, "reply": text}
-                for name, text in pairs
-            ]
-            scored = await until(stop, loaded.score(items, loaded.limits.load_seconds))
+            scored = await until(stop, score_pairs(loaded, pairs))
         broken = 0
         for (name, _), each in zip(pairs, scored, strict=True):
             broken += print_scoring(name, each, as_json=as_json)
@@ -152,7 +145,7 @@ def score(
     sys.exit(run_async(main))
 
 
-def read_pairs(task: str | None, reply: str | None, replies: Path | None) -> list[tuple[str, str]]:
+def read_pairs(task: str | None, reply: str | None, replies: Path | None) -> list[Pair]:
     if replies is not None:
         if task is not None or reply is not None:
             raise UsageError("--replies stands alone", hint="leave out --task and --reply")
@@ -173,12 +166,12 @@ def read_text(text: str) -> str:
     return text
 
 
-def read_replies(path: Path) -> list[tuple[str, str]]:
+def read_replies(path: Path) -> list[Pair]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--replies {str(path)!r} cannot be read: {error}") from error
-    pairs: list[tuple[str, str]] = []
+    pairs: list[Pair] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -203,6 +196,8 @@ def print_scoring(name: str, each: Scoring, *, as_json: bool) -> bool:
     elif not problem and len(rewards) < len(each.rewards):
         problem = "some rewards did not run"
     reward = None if problem or not rewards else total_reward(rewards)
+    if reward is not None and not math.isfinite(reward):
+        problem, reward = f"the weighted sum of the rewards is {reward}", None
     if as_json:
         body: dict[str, object] = {
             "reward": reward,

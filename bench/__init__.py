@@ -1,0 +1,1 @@
+"""Speed, as ratios in one run: machines are noisy, a ratio between neighbours is less so."""

@@ -1,0 +1,70 @@
+"""Runs in an environment's own venv, without gateway, queue, store or sandbox.
+
+`bare.py episodes MODULE URL COUNT CONCURRENCY` runs episodes through the very harness that
+the host uses; `bare.py scores MODULE COUNT` is a bare loop over `task.score`. Prints JSON;
+start-up is not part of the figures.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+
+
+async def episodes(module: str, url: str, count: int, concurrency: int) -> dict[str, float]:
+    os.environ["OPENAI_BASE_URL"] = url
+    from envwright_host.verifiers_v1 import Dialect
+
+    async with Dialect() as dialect:
+        await dialect.load({"module": module, "args": {}, "turns": 100}, lambda _: None)
+        tasks = (await dialect.describe({}, lambda _: None))["tasks"]["count"]
+        gate = asyncio.Semaphore(concurrency)
+
+        async def one(number: int) -> None:
+            index = number % tasks
+            async with gate:
+                await dialect.run(
+                    {
+                        "index": index,
+                        "key": dialect.key_of(index),
+                        "agent": {"kind": "chat"},
+                        "token": "none",
+                        "sampling": {},
+                        "limits": {"wall_seconds": 100.0, "scoring_seconds": 100.0},
+                    },
+                    lambda _: None,
+                )
+
+        await asyncio.gather(*(asyncio.create_task(one(number)) for number in range(concurrency)))
+        started, cpu = time.monotonic(), time.process_time()
+        await asyncio.gather(*(asyncio.create_task(one(number)) for number in range(count)))
+        return {"seconds": time.monotonic() - started, "cpu": time.process_time() - cpu}
+
+
+async def scores(module: str, count: int) -> dict[str, float]:
+    from envwright_host.verifiers_v1 import Dialect, trace_of
+
+    async with Dialect() as dialect:
+        await dialect.load({"module": module, "args": {}, "turns": 100}, lambda _: None)
+        dialect.read_to(None)
+        tasks = dialect.loaded
+        await tasks[0].score(trace_of(tasks[0], "warm"))
+        started, cpu = time.monotonic(), time.process_time()
+        for number in range(count):
+            task = tasks[number % len(tasks)]
+            await task.score(trace_of(task, f"The sum is {number}."))
+        return {"seconds": time.monotonic() - started, "cpu": time.process_time() - cpu}
+
+
+def main() -> None:
+    what, module, *rest = sys.argv[1:]
+    if what == "episodes":
+        result = asyncio.run(episodes(module, rest[0], int(rest[1]), int(rest[2])))
+    else:
+        result = asyncio.run(scores(module, int(rest[0])))
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""The ratios that the first issue sets. Each function measures both sides in one run."""
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from envwright.app import App, RunOptions
+from envwright.cli.env import print_scoring, read_replies
+from envwright.settings import Settings, read_settings
+from envwright.trial import Outcome, TrialSpec
+from envwright.work.score import score_pairs
+from envwright.work.sweep import Watch
+
+ROOT = Path(__file__).resolve().parent.parent
+SUMS = ROOT / "examples" / "sums"
+CONCURRENCY = 32
+TRIALS = 1500
+VF_EVAL_TRIALS = 40
+SCORES = 1000
+
+
+@dataclass
+class Ratio:
+    what: str
+    value: float
+    wanted: str
+    holds: bool
+    figures: str
+
+
+@contextmanager
+def instant_provider() -> Iterator[str]:
+    child = subprocess.Popen(
+        [sys.executable, ROOT / "bench" / "provider.py"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None
+        yield child.stdout.readline().strip()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def settings(home: str) -> Settings:
+    venvs = str(ROOT / ".envwright" / "venvs")
+    variables = {**os.environ, "ENVWRIGHT_HOME": home, "ENVWRIGHT_VENVS": venvs}
+    return read_settings(variables, Path(home))
+
+
+class Meter:
+    """Watches a sweep: when trials end, and how large this process is then."""
+
+    def __init__(self, warm_up: int) -> None:
+        self.warm_up = warm_up
+        self.ended = 0
+        self.started = 0.0
+        self.last = 0.0
+        self.rss: dict[int, int] = {}
+        self.marks: tuple[int, ...] = ()
+
+    def planned(self, sweep: str, trials: object, missing: object) -> None:
+        return None
+
+    def end(self, spec: TrialSpec, outcome: Outcome) -> None:
+        assert outcome.kind == "scored", outcome
+        self.ended += 1
+        self.last = time.monotonic()
+        if self.ended == self.warm_up:
+            self.started = self.last
+        if self.ended in self.marks:
+            self.rss[self.ended] = rss_bytes()
+
+    @property
+    def rate(self) -> float:
+        return (self.ended - self.warm_up) / (self.last - self.started)
+
+
+def rss_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+async def sweep(url: str, trials: int, meter: Meter) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
+            options = RunOptions(
+                environment=str(SUMS),
+                agents=("chat:instant",),
+                endpoint=url,
+                tasks=100,
+                trials=trials // 100,
+                limit=CONCURRENCY,
+            )
+            await app.run(options, Watch(meter.planned, meter.end, asyncio.Event()))
+
+
+def run_sweep(url: str, trials: int, meter: Meter) -> None:
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(sweep(url, trials, meter))
+
+
+def python_of_venv() -> Path:
+    complete = sorted((ROOT / ".envwright" / "venvs").glob("*/complete"))
+    for stamp in complete:
+        if (stamp.parent / "bin" / "vf-eval").exists():
+            return stamp.parent / "bin" / "python"
+    raise SystemExit("error: no venv yet. hint: run `make demo` first")
+
+
+def bare(*args: object) -> dict[str, float]:
+    done = subprocess.run(
+        [python_of_venv(), ROOT / "bench" / "bare.py", *map(str, args)],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{SUMS}", "OPENAI_API_KEY": "none"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def vf_eval_rate(url: str) -> float:
+    """Rollouts per second from the first to the last that vf-eval finished."""
+    with tempfile.TemporaryDirectory() as folder:
+        uv = Path(sys.executable).parent
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(SUMS),
+            "PATH": f"{uv}:{os.environ['PATH']}",
+            "BENCH_KEY": "none",
+        }
+        command = [
+            *(python_of_venv().parent / "vf-eval", "sums", "-m", "instant"),
+            *("-r", "1", "-c", str(CONCURRENCY), "--no-push", "-o", folder),
+            *("--select.limit", str(VF_EVAL_TRIALS)),
+            *("--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess"),
+            *("--client.base-url", url, "--client.api-key-var", "BENCH_KEY"),
+        ]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+        traces = [
+            trace
+            for file in Path(folder).rglob("traces.jsonl")
+            for line in file.read_text().splitlines()
+            for trace in json.loads(line)["traces"]
+        ]
+        if len(traces) < VF_EVAL_TRIALS:
+            raise SystemExit(f"error: vf-eval ended {len(traces)} rollouts: {done.stderr[-2000:]}")
+        assert all(trace["ok"] for trace in traces), traces[0]["errors"]
+        begun = min(trace["timing"]["start"] for trace in traces)
+        ended = max(trace["timing"]["scoring"]["end"] for trace in traces)
+        return len(traces) / (ended - begun)
+
+
+def trials_per_second() -> list[Ratio]:
+    with instant_provider() as url:
+        other = vf_eval_rate(url)
+        result = bare("episodes", "sums", url, TRIALS, CONCURRENCY)
+        in_process = TRIALS / result["seconds"]
+        meter = Meter(warm_up=200)
+        run_sweep(url, TRIALS, meter)
+    ours = meter.rate
+    figures = f"run {ours:.1f}/s, vf-eval {other:.2f}/s, in process {in_process:.1f}/s"
+    return [
+        Ratio("trials/s against vf-eval", ours / other, ">= 60", ours / other >= 60, figures),
+        Ratio(
+            *("trials/s against the harness in process", ours / in_process, ">= 0.5"),
+            *(ours / in_process >= 0.5, figures),
+        ),
+    ]
+
+
+def score_cpu() -> list[Ratio]:
+    """CPU of what `env score --replies` does once it is loaded, in this process and the host's."""
+    loop = bare("scores", "sums", SCORES)["cpu"]
+    with asyncio.Runner() as runner:
+        ours = runner.run(score_replies())
+    value = ours / loop
+    figures = f"env score {ours:.2f} s, bare loop {loop:.2f} s for {SCORES} replies"
+    return [Ratio("CPU of env score against a bare loop", value, "<= 2", value <= 2, figures)]
+
+
+async def score_replies() -> float:
+    with tempfile.TemporaryDirectory() as home:
+        replies = Path(home) / "replies.jsonl"
+        rows = [{"task": n % 100, "reply": f"The sum is {n}."} for n in range(SCORES)]
+        replies.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
+            loaded = await app.load(app.resolve(str(SUMS)), {}, app.gateway())
+            warm = read_replies(replies)[:1]
+            await score_pairs(loaded, warm)
+            before = cpu_of_tree()
+            with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+                pairs = read_replies(replies)
+                for (name, _), each in zip(pairs, await score_pairs(loaded, pairs), strict=True):
+                    print_scoring(name, each, as_json=True)
+            return cpu_of_tree() - before
+
+
+def cpu_of_tree() -> float:
+    """CPU seconds of this process and all below it that are alive."""
+    stats: dict[int, tuple[int, float]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            stats[int(folder.name)] = (int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"))
+    ours = {os.getpid()}
+    while more := {pid for pid, (parent, _) in stats.items() if parent in ours} - ours:
+        ours |= more
+    return sum(stats[pid][1] for pid in ours)
+
+
+def memory_growth() -> list[Ratio]:
+    meter = Meter(warm_up=200)
+    meter.marks = (1000, 5000)
+    with instant_provider() as url:
+        run_sweep(url, 5000, meter)
+    each = (meter.rss[5000] - meter.rss[1000]) / 4000
+    figures = (
+        f"{meter.rss[1000] / 2**20:.1f} MB at 1,000, {meter.rss[5000] / 2**20:.1f} MB at 5,000"
+    )
+    return [Ratio("bytes of RSS per trial", each, "< 2048", each < 2048, figures)]
+
+
+def help_cpu() -> list[Ratio]:
+    ours = min(cpu_of([sys.executable, "-m", "envwright", "--help"]) for _ in range(10))
+    bare_python = min(cpu_of([sys.executable, "-c", "pass"]) for _ in range(10))
+    value = ours / bare_python
+    figures = f"{ours * 1000:.0f} ms, python -c pass {bare_python * 1000:.0f} ms"
+    return [Ratio("CPU of --help against python -c pass", value, "<= 8", value <= 8, figures)]
+
+
+def cpu_of(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+BENCHES: dict[str, Callable[[], list[Ratio]]] = {
+    "trials": trials_per_second,
+    "score": score_cpu,
+    "memory": memory_growth,
+    "help": help_cpu,
+}
