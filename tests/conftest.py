@@ -4,9 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support import CommandLine
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A busy machine is no failure of a property.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ in it is reported with its line and key.
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from envwright.errors import UsageError
 from envwright.host import HostLimits
 from envwright.model import Model, Protocol, preset_names, preset_of
 from envwright.model.local import LOCAL_NAME
-from envwright.record import Record
+from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
 
 FILE = "envwright.toml"
@@ -189,16 +188,31 @@ def said(error: Any) -> str:
 
 
 def line_of(text: str, keys: list[str]) -> int | None:
-    """The line where the deepest of these keys that the text names is written."""
-    names = [
-        re.compile(rf"""(^|[\[.\s{{,"'])["']?{re.escape(key)}["']?\s*(=|\]|\.)""") for key in keys
-    ]
-    found, depth = None, 0
-    for number, line in enumerate(text.splitlines(), 1):
-        while depth < len(names) and names[depth].search(line):
-            found = number
-            depth += 1
+    """The line of the statement that first says the deepest of these keys; None for none.
+
+    tomllib tells no positions, so the file is read again up to each line: a statement
+    begins behind the last line up to which the file could be read.
+    """
+    lines = text.splitlines(keepends=True)
+    found, depth, begins = None, 0, 1
+    for number in range(1, len(lines) + 1):
+        try:
+            read = tomllib.loads("".join(lines[:number]))
+        except tomllib.TOMLDecodeError:
+            continue
+        if (reached := depth_of(read, keys)) > depth:
+            found, depth = begins, reached
+        begins = number + 1
     return found
+
+
+def depth_of(value: Any, keys: list[str]) -> int:
+    """How many of the keys, one inside the other, there are."""
+    for depth, key in enumerate(keys):
+        if key not in (inside := mapping(value)):
+            return depth
+        value = inside[key]
+    return len(keys)
 
 
 def process_variables() -> Mapping[str, str]:

@@ -24,7 +24,8 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> Interval | None:
     denominator = 1 + z * z / n
     centre = (p + z * z / (2 * n)) / denominator
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / denominator
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # Rounding must not push a proportion of 0 or 1 out of its own bounds.
+    return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
 
 
 def mean(values: Sequence[float]) -> float | None:

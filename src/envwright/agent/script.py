@@ -12,6 +12,8 @@ from typing import Any, cast
 from envwright.errors import UsageError
 from envwright.record import Json, Record, digest, items, mapping
 
+SHAPE = 'write ["reply", …] or {"replies": […], "tasks": {"INDEX or KEY": […]}}'
+
 
 class Script(Record):
     replies: tuple[Json, ...] = ()
@@ -22,50 +24,51 @@ class Script(Record):
         return digest(self)
 
     def replies_for(self, index: int, key: str) -> list[Json]:
-        own = self.tasks.get(str(index)) or next(
-            (
-                replies
-                for name, replies in self.tasks.items()
-                if len(name) >= 8 and key.startswith(name)
-            ),
-            None,
-        )
-        return list(self.replies if own is None else own)
+        if (own := self.tasks.get(str(index))) is None:
+            named = (name for name in self.tasks if len(name) >= 8 and key.startswith(name))
+            own = next((self.tasks[name] for name in named), self.replies)
+        return list(own)
 
 
 def read_script(path: Path) -> Script:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"script {str(path)!r} cannot be read: {error.strerror}") from error
+        raise UsageError(
+            f"script {str(path)!r} cannot be read: {error.strerror}", hint="check the path"
+        ) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"script {str(path)!r} is no UTF-8 text") from error
+        raise unplayable(path, "it is no UTF-8 text") from error
     try:
         if path.suffix == ".jsonl":
             read: Any = [json.loads(line) for line in text.splitlines() if line.strip()]
         else:
             read = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"script {str(path)!r} is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise unplayable(path, f"it is no JSON: {error}") from error
     if isinstance(read, list):
-        return Script(replies=read_replies(path, read))
+        return Script(replies=read_replies(path, cast("list[Any]", read)))
     if isinstance(read, dict):
         body = cast("Json", read)
         if unknown := sorted(set(body) - {"replies", "tasks"}):
-            raise UsageError(
-                f"script {str(path)!r}: unknown key {unknown[0]!r}", hint="replies, tasks"
-            )
-        tasks = cast("Json", body.get("tasks") or {})
+            raise unplayable(path, f"unknown key {unknown[0]!r}")
+        tasks: Any = body.get("tasks") or {}
+        if not isinstance(tasks, dict):
+            raise unplayable(path, "tasks must be an object of lists")
         return Script(
             replies=read_replies(path, body.get("replies") or []),
-            tasks={str(name): read_replies(path, own) for name, own in tasks.items()},
+            tasks={name: read_replies(path, own) for name, own in cast("Json", tasks).items()},
         )
-    raise UsageError(f"script {str(path)!r} holds no list of replies")
+    raise unplayable(path, "it holds no list of replies")
+
+
+def unplayable(path: Path, problem: str) -> UsageError:
+    return UsageError(f"script {str(path)!r}: {problem}", hint=SHAPE)
 
 
 def read_replies(path: Path, raw: Any) -> tuple[Json, ...]:
     if not isinstance(raw, list):
-        raise UsageError(f"script {str(path)!r}: replies must be a list")
+        raise unplayable(path, "replies must be a list")
     return tuple(read_reply(path, n, each) for n, each in enumerate(cast("list[Any]", raw)))
 
 
@@ -73,15 +76,21 @@ def read_reply(path: Path, n: int, raw: Any) -> Json:
     if isinstance(raw, str):
         return {"content": raw, "tool_calls": []}
     if not isinstance(raw, dict):
-        raise UsageError(f"script {str(path)!r}: reply {n} is neither text nor an object")
+        raise unplayable(path, f"reply {n} is neither text nor an object")
     reply = cast("Json", raw)
     if unknown := sorted(set(reply) - {"content", "tool_calls"}):
-        raise UsageError(f"script {str(path)!r}: reply {n} has an unknown key {unknown[0]!r}")
+        raise unplayable(path, f"reply {n} has an unknown key {unknown[0]!r}")
+    content: Any = reply.get("content")
+    given_calls: Any = reply.get("tool_calls") or []
+    if not isinstance(content, str | None):
+        raise unplayable(path, f"reply {n}: its content is no text")
+    if not isinstance(given_calls, list):
+        raise unplayable(path, f"reply {n}: its tool_calls are no list")
     calls: list[Json] = []
-    for call in map(mapping, items(reply.get("tool_calls"))):
+    for call in map(mapping, items(given_calls)):
         if not isinstance(call.get("name"), str):
-            raise UsageError(f"script {str(path)!r}: reply {n} has a tool call without a name")
+            raise unplayable(path, f"reply {n} has a tool call without a name")
         given: Any = call.get("arguments", {})
         arguments = given if isinstance(given, str) else json.dumps(given)
         calls.append({"name": call["name"], "arguments": arguments})
-    return {"content": reply.get("content"), "tool_calls": calls}
+    return {"content": content, "tool_calls": calls}

@@ -119,28 +119,42 @@ def find_import_path(folder: Path, module: str) -> Path:
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Every file of a revision, in one order."""
+    """Every file and link of a revision, in one order."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if f not in LEFT_OUT and not f.endswith(".egg-info"))
         for name in sorted([*files, *(f for f in folders if (Path(parent) / f).is_symlink())]):
             path = Path(parent) / name
             if name.endswith(".pyc") or name == ".env" or name.startswith(".env."):
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(folder):
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder):
                 raise UsageError(
                     f"{path} links to {path.readlink()}, out of the environment's folder",
                     hint="copy the file into the folder",
                 )
-            if path.is_file():
+            if path.is_symlink() or path.is_file():
                 yield path
+
+
+def target_of(link: Path) -> str:
+    """Where a link leads in the end, from where it lies."""
+    return os.path.relpath(os.path.realpath(link), link.parent)
 
 
 def digest_of_folder(folder: Path) -> str:
     listing: list[list[str | bool]] = []
     for path in files_of(folder):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        listing.append([path.relative_to(folder).as_posix(), os.access(path, os.X_OK), content])
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            listing.append([name, "link", target_of(path)])
+            continue
+        try:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise UsageError(
+                f"{path} cannot be read: {error.strerror}", hint="it is part of the environment"
+            ) from error
+        listing.append([name, os.access(path, os.X_OK), content])
     return digest(listing)
 
 
@@ -154,7 +168,10 @@ def snapshot(source: Source, revisions: Path) -> Source:
             for path in files_of(source.folder):
                 target = scratch / path.relative_to(source.folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
+                if path.is_symlink():
+                    target.symlink_to(target_of(path))
+                else:
+                    shutil.copy(path, target)
             scratch.chmod(0o755)
             if digest_of_folder(scratch) != source.revision:
                 raise UsageError(

@@ -26,6 +26,15 @@ class Lane:
     parked_until: float = 0.0
     closed: str | None = None
 
+    def drop(self, job_id: str) -> bool:
+        """Take a job that does not run yet out of the queue."""
+        before = len(self.ready) + len(self.parked)
+        self.ready = [entry for entry in self.ready if entry[2].id != job_id]
+        self.parked = [entry for entry in self.parked if entry[2].id != job_id]
+        heapq.heapify(self.ready)
+        heapq.heapify(self.parked)
+        return len(self.ready) + len(self.parked) < before
+
 
 class MemoryEngine:
     def __init__(self) -> None:
@@ -61,13 +70,14 @@ class MemoryEngine:
         self._changed.set()
 
     def cancel(self, job_id: str) -> bool:
-        if job_id not in self._known:
-            return False
-        self._cancelled.add(job_id)
-        if (task := self._tasks.get(job_id)) is not None:
+        """Whether there was anything left to cancel."""
+        task = self._tasks.get(job_id)
+        if task is not None:
+            self._cancelled.add(job_id)
             task.cancel()
+        dropped = [lane.drop(job_id) for lane in self._lanes.values()]
         self._changed.set()
-        return True
+        return task is not None or any(dropped)
 
     def stats(self) -> Mapping[str, QueueStats]:
         return {
@@ -121,8 +131,6 @@ class MemoryEngine:
                 continue
             while lane.ready and lane.running < lane.limit:
                 _, _, job = heapq.heappop(lane.ready)
-                if job.id in self._cancelled:
-                    continue
                 lane.running += 1
                 self._tasks[job.id] = asyncio.create_task(self._work(job, lane, handlers))
             if lane.parked:

@@ -144,10 +144,28 @@ def read_score(name: str, value: Any, bad: list[NotANumber]) -> Score | None:
 def read_number(name: str, value: Any, bad: list[NotANumber]) -> float | None:
     if value is None:
         return None
-    if isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
-    bad.append(NotANumber(signal=name, value=str(value)[:200]))
-    return None
+    if (number := finite(value)) is None:
+        bad.append(NotANumber(signal=name, value=repr_of(value)[:200]))
+    return number
+
+
+def finite(value: Any) -> float | None:
+    """A foreign value as a number; None when it is none that a float holds."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def repr_of(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        # Python spells no integer of thousands of digits.
+        return "an integer too long to spell"
 
 
 def read_problem(raw: Any) -> Problem:
@@ -164,17 +182,15 @@ def read_problem(raw: Any) -> Problem:
 def read_timing(timing: Json) -> Timing:
     def seconds(name: str) -> float | None:
         span = mapping(timing.get(name))
-        start, end = span.get("start"), span.get("end")
-        if not (isinstance(start, int | float) and isinstance(end, int | float) and start and end):
-            return None
-        return max(0.0, float(end) - float(start))
+        start, end = finite(span.get("start")), finite(span.get("end"))
+        return max(0.0, end - start) if start and end else None
 
     model = mapping(mapping(timing.get("agent")).get("model")).get("duration")
     return Timing(
         boot=seconds("boot"),
         setup=seconds("setup"),
         agent=seconds("agent"),
-        model=float(model) if isinstance(model, int | float) else None,
+        model=finite(model),
         finalize=seconds("finalize"),
         scoring=seconds("scoring"),
     )

@@ -89,7 +89,11 @@ def score_trace(measured: Trace, not_numbers: tuple[NotANumber, ...]) -> Outcome
 
 
 def total_reward(rewards: dict[str, Score]) -> float:
-    return math.fsum(score.score * score.weight for score in rewards.values())
+    """The weighted sum; infinity when it is more than a float holds."""
+    try:
+        return math.fsum(score.score * score.weight for score in rewards.values())
+    except (OverflowError, ValueError):
+        return math.inf
 
 
 def broke(problem: Problem) -> Failed:
