@@ -25,7 +25,10 @@ class Blobs:
             packed = bytes(obstore.get(self._store, name).bytes())
             return zstandard.ZstdDecompressor().decompress(packed)
         except (FileNotFoundError, zstandard.ZstdError) as error:
-            raise EnvwrightError(f"blob {name!r} is missing or damaged: {error}") from error
+            raise EnvwrightError(
+                f"blob {name!r} is missing or damaged: {error}",
+                hint="restore it, or run the trial anew with `envwright run --fresh`",
+            ) from error
 
     async def get_async(self, name: str) -> bytes:
         return await asyncio.to_thread(self.get, name)

@@ -1,0 +1,345 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from envwright.agent import AgentKind, AgentSpec, Assignment
+from envwright.environment import Environment, Task
+from envwright.errors import Cause, EnvwrightError
+from envwright.gateway import Gateway
+from envwright.record import digest
+from envwright.store import Store, schema
+from envwright.store import sweep as sweeps
+from envwright.store import trial as trials
+from envwright.trace import ModelCall, Score, Usage
+from envwright.trial import Failed, Grade, Limits, Sampling, Scored
+from envwright.trial.attempt import Attempt, AttemptState
+from envwright.trial.plan import Plan, trials_of
+from envwright.trial.run import Bench
+from envwright.work.trial import TrialWork, is_alive, job_of, worker_name
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+REVISION = digest("revision")
+ENVIRONMENT = Environment.model_validate(
+    {
+        "kind": "verifiers",
+        "name": "probe",
+        "revision": REVISION,
+        "tasks": {"count": 2, "infinite": False},
+    }
+)
+TASKS = [Task(index=i, key=digest(str(i)), prompt="?", row={"answer": i}) for i in range(2)]
+AGENTS = (AgentSpec(kind=AgentKind.ORACLE), AgentSpec(kind=AgentKind.NOOP))
+SCORED = Scored(reward=0.5, rewards={"r": Score(score=0.5)})
+FAILED = Failed(cause=Cause.PROVIDER, detail="503", retryable=True)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "state")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def planned(store):
+    """Two tasks, two agents, two trials each."""
+    return submit(store, "sweep")
+
+
+def submit(store, sweep, first=0):
+    plan = Plan.of(TASKS, AGENTS, 2, Sampling(), {}, None)
+    specs = trials_of(plan, REVISION, first)
+    store.write(sweeps.save_sweep, sweep, ENVIRONMENT, plan, specs, NOW)
+    store.write(sweeps.save_tasks, ENVIRONMENT, {}, TASKS)
+    return specs
+
+
+def finished(trial, n, state=AttemptState.FINISHED):
+    return Attempt(trial=trial, n=n, state=state, started_at=NOW, ended_at=NOW)
+
+
+def graded(trial, n, outcome):
+    return Grade(trial=trial, attempt=n, revision=REVISION, outcome=outcome, graded_at=NOW)
+
+
+def attempt_and_close(store, trial, outcome, *, final=True, worker="w"):
+    n = store.write(trials.open_attempt, trial, worker, NOW)
+    grade = graded(trial, n, outcome)
+    closed = store.write(
+        trials.close_attempt, finished(trial, n), None, grade, outcome if final else None
+    )
+    return n, closed
+
+
+def outcome_of(store, trial):
+    (row,) = store.read(trials.find_trials, trial)
+    return row.outcome
+
+
+def test_migrations_make_exactly_the_tables_of_the_schema(store):
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+        assert context.get_current_revision() == schema.HEAD
+
+
+def test_the_newest_migration_is_the_one_that_the_program_knows():
+    migrations = Path(schema.__file__).parent / "migrations"
+    assert ScriptDirectory(str(migrations)).get_heads() == [schema.HEAD]
+
+
+def test_a_sweep_that_is_planned_twice_keeps_what_its_trials_have(store, planned):
+    attempt_and_close(store, planned[0].id, SCORED)
+    assert len(store.read(sweeps.unscored, "sweep")) == 7
+    again = submit(store, "again")
+    assert [spec.id for spec in again] == [spec.id for spec in planned]
+    assert store.read(sweeps.unscored, "again") == {spec.id for spec in planned[1:]}
+    assert outcome_of(store, planned[0].id)["reward"] == 0.5
+
+
+def test_fresh_trials_begin_behind_all_that_these_agents_had(store, planned):
+    names = [str(agent) for agent in AGENTS]
+    assert store.read(sweeps.next_n, REVISION, names) == 2
+    assert store.read(sweeps.next_n, REVISION, ["scripted:x"]) == 0
+    assert store.read(sweeps.next_n, digest("other"), names) == 0
+    fresh = submit(store, "fresh", first=2)
+    assert not {spec.id for spec in fresh} & {spec.id for spec in planned}
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [(SCORED, FAILED, "scored"), (SCORED, SCORED, "scored"), (FAILED, SCORED, "scored")],
+)
+def test_a_scored_outcome_is_never_replaced_and_a_failed_one_only_by_a_later(
+    store, planned, first, then, kept
+):
+    trial = planned[0].id
+    attempt_and_close(store, trial, first)
+    other = then.model_copy(update={"reward": 1.0}) if first is then else then
+    attempt_and_close(store, trial, other)
+    outcome = outcome_of(store, trial)
+    assert outcome["kind"] == kept
+    assert outcome["reward"] == 0.5
+    attempts = store.read(trials.attempts_of, trial)
+    assert [a.n for a in attempts] == [1, 2]
+    assert [a.grades[0]["outcome"]["kind"] for a in attempts] == [first.kind, then.kind]
+
+
+def test_an_attempt_can_be_closed_once(store, planned):
+    trial = planned[0].id
+    n, closed = attempt_and_close(store, trial, SCORED)
+    assert closed is True
+    late = graded(trial, n, FAILED)
+    assert store.write(trials.close_attempt, finished(trial, n), "b", late, FAILED) is False
+    (attempt,) = store.read(trials.attempts_of, trial)
+    assert (attempt.state, attempt.blob, len(attempt.grades)) == ("finished", None, 1)
+    assert outcome_of(store, trial)["kind"] == "scored"
+
+
+def test_a_failure_that_will_be_tried_again_is_no_outcome_yet(store, planned):
+    trial = planned[0].id
+    attempt_and_close(store, trial, FAILED, final=False)
+    assert outcome_of(store, trial) is None
+    (attempt,) = store.read(trials.attempts_of, trial)
+    assert attempt.grades[0]["outcome"]["cause"] == "provider"
+
+
+def test_attempts_of_workers_that_are_gone_are_lost_and_others_left_alone(store, planned):
+    gone, alive = planned[0].id, planned[1].id
+    store.write(trials.open_attempt, gone, "gone", NOW)
+    store.write(trials.open_attempt, alive, "alive", NOW)
+    later = NOW + timedelta(hours=1)
+    assert store.write(trials.close_lost, lambda worker: worker == "alive", later) == [gone]
+    assert store.write(trials.close_lost, lambda worker: worker == "alive", later) == []
+    (lost,) = store.read(trials.attempts_of, gone)
+    (running,) = store.read(trials.attempts_of, alive)
+    assert (lost.state, lost.problem) == ("lost", "its worker is gone")
+    assert running.state == "running"
+    assert outcome_of(store, gone) is None
+    assert store.read(trials.charged_attempts, gone, NOW) == 0
+
+
+@pytest.mark.parametrize(
+    ("history", "given_up"),
+    [("lll", True), ("ll", False), ("llfll", False), ("lfll", False), ("flll", True)],
+)
+def test_three_attempts_lost_in_a_row_give_a_trial_up_as_our_failure(
+    store, planned, history, given_up
+):
+    trial = planned[0].id
+    for letter in history:
+        if letter == "l":
+            store.write(trials.open_attempt, trial, "gone", NOW)
+            store.write(trials.close_lost, lambda worker: False, NOW)
+        else:
+            attempt_and_close(store, trial, FAILED, final=False)
+    outcome = outcome_of(store, trial)
+    assert (outcome is not None) is given_up
+    if given_up:
+        assert (outcome["kind"], outcome["cause"]) == ("failed", "ours")
+
+
+def test_a_worker_is_alive_while_its_very_process_is():
+    assert is_alive(worker_name())
+    node, pid, ticks = worker_name().rsplit(":", 2)
+    assert not is_alive(f"{node}:{pid}:{int(ticks) + 1}")
+    assert is_alive(f"another-machine:{pid}:1")
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+    assert not is_alive(f"{node}:{child.pid}:{ticks}")
+
+
+class Blobs:
+    """Remembers what was said of the trial when its trace came; or has a full disk."""
+
+    def __init__(self, store, trial, *, full=False):
+        self.store, self.trial, self.full = store, trial, full
+        self.said = []
+
+    async def put(self, name, content):
+        if self.full:
+            raise OSError("no space left on device")
+        self.said.append((outcome_of(self.store, self.trial), content))
+
+
+class Hosts:
+    """Answers every call with one episode of verifiers."""
+
+    async def call(self, name, args, *, seconds, isolated):
+        agent = {"name": "agent", "trainable": True}
+        rewards = {"r": {"score": 0.5, "weight": 1.0}}
+        return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_trace_is_written_before_its_outcome_or_there_is_neither(store, planned, full):
+    spec = planned[0]
+    bench = Bench(
+        hosts=Hosts(),
+        gateway=Gateway({}),
+        model=None,
+        judge=None,
+        limits=Limits(),
+        assignment=Assignment(agent=spec.agent),
+    )
+    ended = []
+    work = TrialWork(store, {spec.id: spec}, lambda spec: bench, lambda *_: ended.append(1))
+    kept, store.blobs = store.blobs, Blobs(store, spec.id, full=full)
+    if full:
+        with pytest.raises(OSError, match="no space"):
+            asyncio.run(work(job_of(spec, spec.id)))
+        assert (outcome_of(store, spec.id), ended) == (None, [])
+    else:
+        asyncio.run(work(job_of(spec, spec.id)))
+        ((before, content),) = store.blobs.said
+        assert before is None
+        assert b'"seat":"agent"' in content
+        assert outcome_of(store, spec.id)["reward"] == 0.5
+        assert ended == [1]
+    store.blobs = kept
+
+
+def test_blobs_come_back_whole_and_a_damaged_one_is_said_to_be(store, tmp_path):
+    content = os.urandom(100_000)
+    asyncio.run(store.blobs.put("traces/a/b.zst", content))
+    assert store.blobs.get("traces/a/b.zst") == content
+    (tmp_path / "state" / "blobs" / "traces" / "a" / "b.zst").write_bytes(b"garbage")
+    for name in ("traces/a/b.zst", "traces/a/missing.zst"):
+        with pytest.raises(EnvwrightError, match=f"blob '{name}' is missing or damaged") as raised:
+            store.blobs.get(name)
+        assert raised.value.hint
+
+
+def test_every_call_of_every_attempt_is_counted_and_an_unknown_price_is_unknown(store, planned):
+    a, b, c = (spec.id for spec in planned[:3])
+
+    def call(cost, usage=(10, 5)):
+        used = Usage(input_tokens=usage[0], output_tokens=usage[1]) if usage else None
+        return ModelCall(seat="s", model="m", started_at=NOW, seconds=1, usage=used, cost_usd=cost)
+
+    with_calls = Store(Path(store.engine.url.database).parent)
+    with_calls.record(a, 1, call(0.5))
+    with_calls.record(a, 2, call(0.25))
+    with_calls.record(b, 1, call(None))
+    with_calls.record(c, 1, call(None, usage=None))
+    with_calls.close()
+    rows = store.read(lambda connection: list(sweeps.summaries(connection, "sweep")))
+    by_cost = sorted((row.input_tokens, row.cost_usd is None, row.cost_usd or 0) for row in rows)
+    assert by_cost[-2:] == [(10, True, 0), (20, False, 0.75)]
+    assert by_cost[0] == (0, False, 0)
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from alembic import command
+from envwright.store import Store
+print("ready", flush=True)
+sys.stdin.readline()
+Store(Path(sys.argv[1])).close()
+"""
+
+
+def test_several_processes_can_open_a_fresh_store_at_once(tmp_path):
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPEN, str(tmp_path / "state")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for child in children:
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    said = [(*child.communicate(timeout=60), child.returncode) for child in children]
+    assert said == [("", "", 0)] * 3
+    check_whole(tmp_path / "state")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import sqlalchemy as sa
+from envwright.store.engine import open_engine
+
+tables = 0
+
+@sa.event.listens_for(sa.Engine, "after_cursor_execute")
+def count(connection, cursor, statement, *_):
+    global tables
+    tables += statement.lstrip().upper().startswith("CREATE TABLE")
+    if tables == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+open_engine(Path(sys.argv[1]) / "envwright.db")
+"""
+
+
+@pytest.mark.parametrize("tables", [1, 5])
+def test_a_migration_that_is_killed_leaves_a_store_that_can_be_opened(tmp_path, tables):
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "state"), str(tables)])
+    assert killed.returncode == -signal.SIGKILL
+    check_whole(tmp_path / "state")
+
+
+def check_whole(home):
+    store = Store(home)
+    submit(store, "sweep")
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, schema.metadata) == []
+    store.close()
