@@ -43,8 +43,8 @@ check: $(STAMP)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/pyright
-	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
-	$(BIN)/python tools/check_docs.py
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/docs.py --check
 
 bench: setup
 	$(BIN)/python -m bench

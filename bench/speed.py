@@ -8,10 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
 
 from envwright.app import App, RunOptions
 from envwright.cli.env import print_scoring, read_replies
@@ -20,6 +23,7 @@ from envwright.trial import Outcome, TrialSpec
 from envwright.work.score import score_pairs
 from envwright.work.sweep import Watch
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
 SUMS = ROOT / "examples" / "sums"
 CONCURRENCY = 32
@@ -103,11 +107,9 @@ async def sweep(url: str, trials: int, meter: Meter) -> None:
             await app.run(options, Watch(meter.planned, meter.end, asyncio.Event()))
 
 
-def run_sweep(url: str, trials: int, meter: Meter) -> None:
-    import uvloop
-
+def run_async(main: Coroutine[Any, Any, T]) -> T:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(sweep(url, trials, meter))
+        return runner.run(main)
 
 
 def python_of_venv() -> Path:
@@ -167,7 +169,7 @@ def trials_per_second() -> list[Ratio]:
         result = bare("episodes", "sums", url, TRIALS, CONCURRENCY)
         in_process = TRIALS / result["seconds"]
         meter = Meter(warm_up=200)
-        run_sweep(url, TRIALS, meter)
+        run_async(sweep(url, TRIALS, meter))
     ours = meter.rate
     figures = f"run {ours:.1f}/s, vf-eval {other:.2f}/s, in process {in_process:.1f}/s"
     return [
@@ -182,8 +184,7 @@ def trials_per_second() -> list[Ratio]:
 def score_cpu() -> list[Ratio]:
     """CPU of what `env score --replies` does once it is loaded, in this process and the host's."""
     loop = bare("scores", "sums", SCORES)["cpu"]
-    with asyncio.Runner() as runner:
-        ours = runner.run(score_replies())
+    ours = run_async(score_replies())
     value = ours / loop
     figures = f"env score {ours:.2f} s, bare loop {loop:.2f} s for {SCORES} replies"
     return [Ratio("CPU of env score against a bare loop", value, "<= 2", value <= 2, figures)]
@@ -224,7 +225,7 @@ def memory_growth() -> list[Ratio]:
     meter = Meter(warm_up=200)
     meter.marks = (1000, 5000)
     with instant_provider() as url:
-        run_sweep(url, 5000, meter)
+        run_async(sweep(url, 5000, meter))
     each = (meter.rss[5000] - meter.rss[1000]) / 4000
     figures = (
         f"{meter.rss[1000] / 2**20:.1f} MB at 1,000, {meter.rss[5000] / 2**20:.1f} MB at 5,000"

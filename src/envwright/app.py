@@ -17,7 +17,7 @@ from envwright.environment.source import snapshot
 from envwright.errors import Interrupted, SandboxError, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Builder, Loaded, load
-from envwright.model import Model
+from envwright.model import Model, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
@@ -137,6 +137,13 @@ class App:
             elif agent.kind is AgentKind.ORACLE:
                 agent = agent.model_copy(update={"gold_field": options.gold_field})
             agents.append(agent)
+        if self.settings.file.budget.usd is not None:
+            for model in models.values():
+                if price_of(model, input_tokens=1000, output_tokens=1000) is None:
+                    raise UsageError(
+                        f"model {model.name!r} has no known price, so a budget in USD cannot hold",
+                        hint="set provider in its [models] table, or budget.tokens instead",
+                    )
         judge_name = options.judge or self.settings.file.roles.judge
         judge = await self.model(judge_name, None, None) if judge_name else None
         return tuple(agents), Cast(models=models, scripts=scripts, judge=judge)
@@ -158,6 +165,7 @@ class App:
             args=args,
             fresh=options.fresh,
             limits=self.settings.file.limits.of_trial(),
+            budget=self.settings.file.budget,
             limit=options.limit,
         )
         return request, loaded, cast, gateway

@@ -13,6 +13,8 @@ class Spending(Record):
 
     tokens: int = 0
     cost_usd: float | None = 0.0
+    known_usd: float = 0.0
+    """What of the cost is known: a cap holds against it even when the rest is not."""
     wall_seconds: float = 0.0
 
     def plus(self, tokens: int, cost_usd: float | None, wall_seconds: float = 0.0) -> "Spending":
@@ -20,6 +22,7 @@ class Spending(Record):
         return Spending(
             tokens=self.tokens + tokens,
             cost_usd=(self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None,
+            known_usd=self.known_usd + (cost_usd or 0.0),
             wall_seconds=self.wall_seconds + wall_seconds,
         )
 
@@ -28,15 +31,19 @@ class Budget(Record):
     """Caps; None is no cap."""
 
     usd: float | None = Field(default=None, ge=0)
+    """Dollars; refused where the price of a model is not known."""
     tokens: int | None = Field(default=None, ge=0)
+    """Tokens in and out."""
     wall_seconds: float | None = Field(default=None, gt=0)
+    """Seconds since the start."""
 
     def exceeded(self, spent: Spending) -> str | None:
         """Which cap is reached, in words; None while there is room."""
         if self.tokens is not None and spent.tokens >= self.tokens:
             return f"{spent.tokens} of {self.tokens} tokens are spent"
-        if self.usd is not None and (spent.cost_usd or 0.0) >= self.usd:
-            return f"${spent.cost_usd:.4f} of ${self.usd:.4f} is spent"
+        spent_usd = spent.known_usd if spent.cost_usd is None else spent.cost_usd
+        if self.usd is not None and spent_usd >= self.usd:
+            return f"${spent_usd:.4f} of ${self.usd:.4f} is spent"
         if self.wall_seconds is not None and spent.wall_seconds >= self.wall_seconds:
             return f"{spent.wall_seconds:.0f} of {self.wall_seconds:.0f} seconds are over"
         return None

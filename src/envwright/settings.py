@@ -25,43 +25,61 @@ FILE = "envwright.toml"
 
 class RetryTable(Record):
     attempts: int = Field(default=3, ge=1)
+    """Attempts that a trial gets when the provider fails."""
 
 
 class ModelTable(Record):
     """`[models."provider/model"]`"""
 
     protocol: Protocol = Protocol.OPENAI_CHAT
+    """How it is spoken to."""
     base_url: str | None = Field(default=None, pattern=r"^https?://")
+    """Where it answers; a well-known provider's by default."""
     model: str | None = None
+    """The provider's name for it; by default what follows the slash."""
     api_key_env: str | None = None
+    """The variable that holds the key."""
     limit: int | None = Field(default=None, ge=1)
+    """Trials at once; 32 by default."""
     provider: str | None = None
+    """The provider's id in the price list; without one the price is unknown."""
     retry: RetryTable = RetryTable()
+    """`{ attempts = 3 }`: attempts that a trial gets when the provider fails."""
 
 
 class RolesTable(Record):
     """`[roles]`"""
 
     judge: str | None = None
+    """The model that environment code may ask; `--judge` wins."""
 
 
 class EnvironmentTable(Record):
     """`[environments.name]`"""
 
     args: dict[str, JsonValue] = {}
+    """Arguments of the environment of this name; `--arg` wins."""
 
 
 class LimitsTable(Record):
     """`[limits]`: caps on one trial and on its host."""
 
     turns: int = Field(default=100, ge=1)
+    """Model turns of a trial; beyond them it is scored as it stands."""
     wall_seconds: float = Field(default=1800.0, gt=0)
+    """An agent's time; beyond it the trial is scored as it stands."""
     scoring_seconds: float = Field(default=300.0, gt=0)
+    """A trial's time for finalize, and again for scoring; beyond it the grader failed."""
     stall_seconds: float = Field(default=60.0, gt=0)
+    """Environment code that holds up its process for so long is moved apart."""
     load_seconds: float = Field(default=600.0, gt=0)
+    """Time to load an environment, or to list its tasks."""
     memory_mb: int = Field(default=8192, ge=256)
+    """Memory of one host process, and of all that it starts where cgroups can be written."""
     processes: int = Field(default=512, ge=8)
+    """Processes and threads in one sandbox, where cgroups can be written."""
     hosts: int = Field(default=2, ge=1)
+    """Processes that serve one revision."""
 
     def of_trial(self) -> Limits:
         return Limits(
@@ -162,13 +180,16 @@ def find_file(start: Path) -> Path | None:
 
 
 def read_file(path: Path) -> FileTables:
+    text = ""
     try:
         text = path.read_text(encoding="utf-8")
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: {error}", hint="mend the file") from error
+        end = f"(at line {text.count(chr(10), 0, -1) + 1}, the last one)"
+        said_so = str(error).replace("(at end of document)", end)
+        raise UsageError(f"{path}: {said_so}", hint="mend the file") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{path} cannot be read: {error}", hint="mend the file") from error
     try:
         return FileTables.model_validate(raw)
     except ValidationError as error:

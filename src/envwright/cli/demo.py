@@ -18,8 +18,17 @@ from envwright.work.sweep import Watch
 
 @click.command()
 @click.argument("environment", default="examples/sums")
-@click.option("-n", "tasks", type=click.IntRange(1), default=20, show_default=True)
-@click.option("-r", "--trials", type=click.IntRange(1), default=2, show_default=True)
+@click.option(
+    "-n", "tasks", type=click.IntRange(1), default=20, show_default=True, help="How many tasks."
+)
+@click.option(
+    "-r",
+    "--trials",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Per task and agent.",
+)
 def demo(environment: str, tasks: int, trials: int) -> None:
     """The tour: the example environment on a small model, `oracle` and `noop`."""
     if not Path(environment).is_dir():

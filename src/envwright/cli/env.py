@@ -162,7 +162,9 @@ def read_text(text: str) -> str:
         try:
             return Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--reply {text!r} cannot be read: {error}") from error
+            raise UsageError(
+                f"--reply {text!r} cannot be read: {error}", hint="check the path"
+            ) from error
     return text
 
 
@@ -170,7 +172,9 @@ def read_replies(path: Path) -> list[Pair]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--replies {str(path)!r} cannot be read: {error}") from error
+        raise UsageError(
+            f"--replies {str(path)!r} cannot be read: {error}", hint="check the path"
+        ) from error
     pairs: list[Pair] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -183,7 +187,7 @@ def read_replies(path: Path) -> list[Pair]:
                 f"{path}:{number}: not a reply", hint='{"task": INDEX or KEY, "reply": TEXT}'
             ) from error
     if not pairs:
-        raise UsageError(f"{path} holds no reply")
+        raise UsageError(f"{path} holds no reply", hint='{"task": INDEX or KEY, "reply": TEXT}')
     return pairs
 
 

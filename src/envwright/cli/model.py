@@ -91,7 +91,8 @@ def check(name: str, endpoint: str | None, key_env: str | None, as_json: bool) -
             try:
                 call = await until(stop, app.check_model(name, endpoint, key_env))
             except ProviderError as error:
-                raise UsageError(error.message, hint=error.hint) from error
+                hint = error.hint or "check the model's name, its address and your account"
+                raise UsageError(error.message, hint=hint) from error
         if as_json:
             print_json(call)
         else:

@@ -32,7 +32,9 @@ def say(text: str) -> None:
 
 
 def console() -> Console:
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    """On a terminal as wide as it is; elsewhere wide enough that no row is folded."""
+    width = None if sys.stdout.isatty() else 200
+    return Console(file=sys.stdout, highlight=False, width=width)
 
 
 def talk_console() -> Console:

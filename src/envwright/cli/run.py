@@ -1,6 +1,7 @@
 """`envwright run`: trials of agents on an environment's tasks, with a bar and a table."""
 
 import asyncio
+import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -30,10 +31,17 @@ from envwright.cli.output import (
     usd_text,
 )
 from envwright.cli.shared import environment_options, json_option, parse_args, run_async
+from envwright.errors import Cause
 from envwright.trial import Outcome, Sampling, Scored, TrialSpec
 from envwright.work.estimate import Estimate
 from envwright.work.result import AgentResult, SweepResult
 from envwright.work.sweep import Watch
+
+
+def finite(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number", param=option)
+    return value
 
 
 @click.command()
@@ -53,8 +61,13 @@ from envwright.work.sweep import Watch
 @click.option("--endpoint", metavar="URL", help="Where the models of -m answer (OpenAI chat).")
 @click.option("--key-env", metavar="NAME", help="The variable with the key of --endpoint.")
 @click.option("--judge", metavar="MODEL", help="Whom environment code may ask.")
-@click.option("--temperature", type=click.FloatRange(0))
-@click.option("--max-tokens", type=click.IntRange(1))
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0),
+    callback=finite,
+    help="Sampling; by default the provider's.",
+)
+@click.option("--max-tokens", type=click.IntRange(1), help="Tokens of one reply at the most.")
 @click.option("-c", "--concurrency", type=click.IntRange(1), help="Trials at once of each model.")
 @click.option("--fresh", is_flag=True, help="Draw new trials, whatever is there already.")
 @click.option("--dry-run", is_flag=True, help="Plan and estimate the cost; start nothing.")
@@ -159,11 +172,15 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
     if as_json:
         print_json(result)
     else:
-        columns = [("agent", False), ("scored", True), ("failed", False), ("mean reward", True)]
-        columns += [("95 %", False), ("solved", True), ("95 %", False), ("tokens in/out", True)]
+        broken = any(row.failed or row.missing for row in result.agents.values())
+        columns = [("agent", False), ("scored", True), *([("failed", False)] if broken else [])]
+        columns += [("mean reward", False), ("solved", False), ("tokens in/out", True)]
         shown = table(None, [*columns, ("cost", True)])
         for agent, row in result.agents.items():
-            shown.add_row(*(cell(text) for text in result_cells(agent, row)))
+            cells = result_cells(agent, row)
+            shown.add_row(
+                *(cell(text) for name, text in cells.items() if broken or name != "failed")
+            )
         console().print(shown)
         click.echo(f"sweep: {result.sweep}")
         say(f"every trial: `envwright trial list --sweep {result.sweep}`")
@@ -171,21 +188,20 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
         say(f"error: a bug in envwright: {failure}")
 
 
-def result_cells(agent: str, row: AgentResult) -> list[str]:
+def result_cells(agent: str, row: AgentResult) -> dict[str, str]:
     failed = ", ".join(f"{count} {cause}" for cause, count in row.failed.items()) or "0"
     if row.missing:
         failed += f", {row.missing} not run"
-    return [
-        f"{agent} (baseline)" if row.baseline else agent,
-        f"{row.scored}/{row.trials}",
-        failed,
-        "-" if row.mean_reward is None else f"{row.mean_reward:.3f}",
-        interval_text(row.mean_interval),
-        f"{row.solved}/{row.scored}",
-        interval_text(row.solved_interval),
-        f"{row.tokens.input}/{row.tokens.output}",
-        usd_text(row.cost_usd),
-    ]
+    mean = "-" if row.mean_reward is None else f"{row.mean_reward:.3f}"
+    return {
+        "agent": f"{agent} (baseline)" if row.baseline else agent,
+        "scored": f"{row.scored}/{row.trials}",
+        "failed": failed,
+        "mean reward": f"{mean} {interval_text(row.mean_interval)}",
+        "solved": f"{row.solved}/{row.scored} {interval_text(row.solved_interval)}",
+        "tokens": f"{row.tokens.input}/{row.tokens.output}",
+        "cost": usd_text(row.cost_usd),
+    }
 
 
 def exit_code(result: SweepResult, *, stopped: bool) -> int:
@@ -196,17 +212,17 @@ def exit_code(result: SweepResult, *, stopped: bool) -> int:
     if result.failures:
         return EXIT_OURS
     for queue, words in result.closed.items():
-        say(f"error: the provider of {queue} refuses: {words}")
-    refused = {
-        str(AgentSpec.parse(agent).queue)
-        for agent in result.agents
-        if result.agents[agent].scored == 0
-    }
-    if refused & set(result.closed):
+        say(f"error: {queue} was stopped: {words}")
+    if any(is_refused(AgentSpec.parse(agent), row, result) for agent, row in result.agents.items()):
         return EXIT_USAGE
     if any(row.missing for row in rows):
         return EXIT_INCOMPLETE
     return EXIT_FINDINGS if any(row.failed for row in rows) else 0
+
+
+def is_refused(agent: AgentSpec, row: AgentResult, result: SweepResult) -> bool:
+    """Whether the agent's provider refused its first call."""
+    return agent.queue in result.closed and Cause.PROVIDER in row.failed and row.scored == 0
 
 
 def print_estimate(estimate: Estimate, *, as_json: bool) -> None:

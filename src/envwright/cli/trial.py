@@ -43,8 +43,10 @@ def open_store() -> Store:
 @trial.command("list")
 @click.option("--sweep", help="Only those of this sweep.")
 @click.option("--agent", help="Only those of this agent.")
-@click.option("--outcome", type=click.Choice(["scored", "failed"]))
-@click.option("-n", "count", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--outcome", type=click.Choice(["scored", "failed"]), help="Only those.")
+@click.option(
+    "-n", "count", type=click.IntRange(1), default=100, show_default=True, help="How many."
+)
 @json_option
 def list_(
     sweep: str | None, agent: str | None, outcome: str | None, count: int, as_json: bool

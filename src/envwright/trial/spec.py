@@ -18,10 +18,15 @@ class Sampling(Record):
     """What is asked of the model; None leaves the provider's default."""
 
     temperature: float | None = Field(default=None, ge=0)
+    """`--temperature` wins."""
     max_tokens: int | None = Field(default=None, gt=0)
+    """Tokens of one reply; `--max-tokens` wins."""
     top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus sampling."""
     seed: int | None = None
+    """Passed on; not every provider heeds it."""
     reasoning_effort: str | None = None
+    """Passed on to models that reason."""
 
 
 class Limits(Record):

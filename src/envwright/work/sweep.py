@@ -6,6 +6,7 @@ for this one. Results come from the store, never from memory.
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from pydantic import JsonValue
 
 from envwright.agent import AgentKind, AgentSpec, Assignment
 from envwright.agent.script import Script
+from envwright.budget import Budget
 from envwright.environment import Task
 from envwright.errors import UsageError
 from envwright.gateway import Gateway
@@ -46,6 +48,7 @@ class Request:
     args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     fresh: bool = False
     limits: Limits = Limits()
+    budget: Budget = Budget()
     limit: int | None = None
     """Trials at once of every model, in place of its own."""
 
@@ -92,7 +95,10 @@ async def find_task(loaded: Loaded, text: str) -> Task:
             return found[0]
         raise UsageError(f"environment {name!r} has no task {text}", hint=f"it has {count.count}")
     if len(text) < 4:
-        raise UsageError(f"--task {text!r}: give an index or 4 characters of a key at least")
+        raise UsageError(
+            f"--task {text!r} is neither an index nor the beginning of a key",
+            hint="give an index, or 4 characters of a key at least",
+        )
     searched = SEARCHED_FOR_KEY if count.count is None else count.count
     matches: dict[str, Task] = {}
     for start in range(0, searched, 5000):
@@ -137,7 +143,14 @@ async def run_sweep(
     for trial, spec in planned.items():
         if trial in missing:
             engine.submit(job_of(spec, trial))
-    work = TrialWork(store, planned, bencher(request, loaded, cast, gateway), watch.ended)
+    begun = time.monotonic()
+
+    def exhausted() -> str | None:
+        spent = gateway.spent.plus(0, 0.0, time.monotonic() - begun)
+        return request.budget.exceeded(spent)
+
+    bench_of = bencher(request, loaded, cast, gateway)
+    work = TrialWork(store, planned, bench_of, watch.ended, exhausted)
     await engine.run({KIND: work}, watch.stop)
     closed = {name: stats.closed for name, stats in engine.stats().items() if stats.closed}
     summaries = await asyncio.to_thread(

@@ -28,8 +28,12 @@ class TrialWork:
     specs: Mapping[str, TrialSpec]
     bench_of: Callable[[TrialSpec], Bench]
     ended: Callable[[TrialSpec, Outcome], None]
+    exhausted: Callable[[], str | None]
+    """Which cap of the sweep's budget is reached, in words."""
 
     async def __call__(self, job: Job) -> Result:
+        if (reached := self.exhausted()) is not None:
+            return Done(close_queue=f"the budget is spent: {reached}")
         spec = self.specs[job.id]
         bench = self.bench_of(spec)
         isolated = bool(job.payload.get("isolated"))
