@@ -120,3 +120,17 @@ class CommandLine:
             text=True,
             start_new_session=True,
         )
+
+
+def processes_with(word: str) -> list[int]:
+    """Processes of this machine with `word` among their arguments, sandboxes included."""
+    found: list[int] = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                arguments = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if word.encode() in arguments:
+                found.append(int(folder.name))
+    return found

@@ -19,7 +19,7 @@ import envwright_host
 from envwright.environment import Source
 from envwright.errors import SandboxError
 from envwright.host.venv import Venv
-from envwright.record import Json
+from envwright.record import Json, mapping
 from envwright.sandbox import Command, Confinement, Mount, Process, Sandbox
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, encode
 
@@ -30,8 +30,9 @@ HOST_PACKAGE = Path(envwright_host.__file__).resolve().parent
 class CallError(Exception):
     """Environment code raised; `cause` is the host's word for whose failure it is."""
 
-    def __init__(self, problem: Json) -> None:
+    def __init__(self, problem: Json, phase: str | None = None) -> None:
         super().__init__(str(problem.get("message", "")))
+        self.phase = phase
         self.type = str(problem.get("type", "Error"))
         self.cause = str(problem.get("cause", "environment"))
         self.traceback = str(problem.get("traceback") or "")
@@ -143,7 +144,7 @@ class HostProcess:
             while True:
                 header = await reader.readexactly(HEADER.size)
                 self.take(decode(await reader.readexactly(body_length(header))))
-        except (BadFrameError, KeyError, TypeError, ValueError) as error:
+        except (BadFrameError, KeyError, TypeError, ValueError, OverflowError) as error:
             self.kill(f"it broke the protocol: {error}")
         except (asyncio.IncompleteReadError, ConnectionError):
             self.process.kill()
@@ -163,7 +164,9 @@ class HostProcess:
             pending.phase = str(message["phase"])[:40]
         elif not pending.future.done():
             if "error" in message:
-                pending.future.set_exception(CallError(message["error"]))
+                if not (problem := mapping(message["error"])):
+                    raise BadFrameError("an error that says nothing")
+                pending.future.set_exception(CallError(problem, pending.phase))
             else:
                 pending.future.set_result(message["ok"])
 

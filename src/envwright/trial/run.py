@@ -63,7 +63,7 @@ async def run(
         record = await bench.hosts.call(
             "run", request_of(spec, bench, token), seconds=seconds, isolated=isolated
         )
-        episode = read_episode(record, grant.calls, None)
+        episode = read_episode(mapping(record), grant.calls, None)
         traces = episode.traces
         outcome = judge_episode(episode, grant.failure)
         findings = findings_of(episode, spec.key, f"envwright trial show {spec.id[:12]}")
@@ -152,7 +152,9 @@ def outcome_of_error(error: CallError, failure: ProviderError | None) -> Outcome
         return failed_provider(failure)
     if error.cause == "agent":
         return Failed(cause=Cause.AGENT, detail=str(error))
-    cause = Cause.OURS if error.cause == "ours" else Cause.ENVIRONMENT
+    cause = Cause.GRADER if error.phase == "scoring" else Cause.ENVIRONMENT
+    if error.cause == "ours":
+        cause = Cause.OURS
     return Failed(cause=cause, detail=error.traceback.strip() or f"{error.type}: {error}")
 
 

@@ -1,0 +1,116 @@
+"""An environment loaded in process: its hosts, a gateway, a store, and sweeps over its tasks."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
+from pydantic import TypeAdapter
+
+from envwright.agent import AgentKind, AgentSpec
+from envwright.agent.script import Script
+from envwright.app import App
+from envwright.finding import Finding
+from envwright.gateway import Gateway
+from envwright.host import Loaded
+from envwright.model import Model
+from envwright.settings import FileTables, LimitsTable, Settings
+from envwright.store import trial as trials
+from envwright.trial import Outcome
+from envwright.work.sweep import Cast, Request, Watch, run_sweep
+
+T = TypeVar("T")
+SHORT = LimitsTable(
+    turns=8, wall_seconds=5, scoring_seconds=4, stall_seconds=2, memory_mb=2048, processes=64
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the store says of one trial."""
+
+    outcome: Outcome | None
+    attempts: Sequence[trials.AttemptRow]
+
+    @property
+    def states(self) -> list[str]:
+        return [attempt.state for attempt in self.attempts]
+
+    @property
+    def findings(self) -> list[Finding]:
+        grades = [grade for attempt in self.attempts for grade in attempt.grades]
+        return [Finding.model_validate(raw) for grade in grades for raw in grade["findings"]]
+
+
+@dataclass
+class Bed:
+    runner: asyncio.Runner
+    app: App
+    gateway: Gateway
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    async def load(self, root: Path, **args: Any) -> Loaded:
+        return await self.app.load(self.app.resolve(str(root)), args, self.gateway)
+
+    async def sweep(
+        self,
+        loaded: Loaded,
+        tasks: Sequence[int],
+        *,
+        script: Script | None = None,
+        model: Model | None = None,
+    ) -> dict[int, Told]:
+        """A fresh trial on each of these tasks, all at once."""
+        if script is not None:
+            agent = AgentSpec(kind=AgentKind.SCRIPTED, subject="script", content=script.content)
+        elif model is not None:
+            agent = AgentSpec(kind=AgentKind.CHAT, subject=model.name, content=model.content)
+        else:
+            agent = AgentSpec(kind=AgentKind.NOOP)
+        request = Request(
+            agents=(agent,),
+            selected=tuple(map(str, tasks)),
+            fresh=True,
+            limits=self.app.settings.file.limits.of_trial(),
+        )
+        cast = Cast(
+            models={model.name: model} if model else {},
+            scripts={"script": script} if script else {},
+        )
+        watch = Watch(lambda *_: None, lambda *_: None, asyncio.Event())
+        store = self.app.store
+        result = await run_sweep(request, loaded, cast, store, self.gateway, watch)
+        assert not result.failures, result.failures
+        rows = store.read(trials.list_trials, sweep=result.sweep)
+        return {row.task_index: self.told(row) for row in rows}
+
+    def told(self, row: trials.TrialRow) -> Told:
+        outcome = TypeAdapter(Outcome).validate_python(row.outcome) if row.outcome else None
+        return Told(outcome, self.app.store.read(trials.attempts_of, row.id))
+
+
+@contextmanager
+def make_bed(
+    folder: Path, venvs: Path, *, limits: LimitsTable = SHORT, keys: dict[str, str] | None = None
+) -> Iterator[Bed]:
+    """The parts that a command would make, on a loop of their own, with short limits."""
+    settings = Settings(
+        home=folder / "state", cache=folder / "cache", venvs=venvs, file=FileTables(limits=limits)
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        app = App(settings, sandbox="bubblewrap", say=lambda _: None)
+
+        async def open_gateway() -> Gateway:
+            gateway = Gateway(keys or {}, app.store)
+            app.stack.push_async_callback(gateway.close)
+            return gateway
+
+        try:
+            yield Bed(runner, app, runner.run(open_gateway()))
+        finally:
+            runner.run(app.__aexit__())

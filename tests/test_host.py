@@ -1,0 +1,199 @@
+"""Environment code that misbehaves costs its own trial, and the failure names it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bed import Bed, Told, make_bed
+from envwright.errors import Cause
+from envwright.host import Loaded
+from envwright.trial import Failed, Scored
+from support import ROOT, processes_with
+
+HOSTILE = ROOT / "tests" / "environments" / "hostile"
+DAEMON = "86413.25"
+BYSTANDERS = ("fine", "fine_after_a_while")
+BYSTANDER_OF_HANGS = "fine_elsewhere"
+
+RAISING = {
+    # what the task does: who is to blame, and words that the detail must hold
+    "reward_raises": (Cause.GRADER, "ValueError: a reward of the environment's"),
+    "reward_exits": (Cause.GRADER, "SystemExit: 3"),
+    "reward_interrupts": (Cause.GRADER, "raise KeyboardInterrupt"),
+    "reward_awaits_for_ever": (Cause.GRADER, "scoring did not end in time"),
+    "reward_is_nan": (Cause.GRADER, "paid returned NaN"),
+    "reward_is_infinite": (Cause.GRADER, "paid returned -Infinity"),
+    "reward_is_text": (Cause.GRADER, "could not convert string to float: '1.0 (honest)'"),
+    "reward_is_nothing": (Cause.GRADER, "not 'NoneType'"),
+    "reward_is_huge": (Cause.GRADER, "the weighted sum is inf"),
+    "reward_fills_memory": (Cause.GRADER, "MemoryError"),
+    "reward_raises_unprintably": (Cause.GRADER, "surrogates not allowed"),
+    "metric_raises": (Cause.GRADER, "ArithmeticError: a metric of the environment's"),
+    "metric_is_nan": (Cause.GRADER, "length returned NaN"),
+    "setup_raises": (Cause.ENVIRONMENT, "LookupError: a setup of the environment's"),
+    "setup_awaits_for_ever": (Cause.ENVIRONMENT, "setup did not end in time"),
+    "finalize_raises": (Cause.ENVIRONMENT, "LookupError: a finalize of the environment's"),
+}
+MESSY = ("reward_prints_a_lot", "reward_leaves_a_daemon", "reward_leaves_threads")
+DEADLY = {
+    "dies_of_segfault": (Cause.GRADER, "in dies_of_segfault"),
+    "dies_of_exit": (Cause.GRADER, "os._exit(7) was called"),
+    "dies_by_its_own_hand": (Cause.GRADER, "it was killed"),
+    "dies_of_a_closed_control": (Cause.GRADER, "during scoring"),
+    "says_what_is_no_frame": (Cause.GRADER, "it broke the protocol: a frame claims"),
+    "says_an_error_that_is_none": (Cause.GRADER, "it broke the protocol: an error that says"),
+    "says_an_infinite_id": (Cause.GRADER, "it broke the protocol"),
+    "says_a_result_that_is_none": (Cause.ENVIRONMENT, "left no trace of a measured seat"),
+    "says_half_a_result": (Cause.GRADER, "rewards that did not run"),
+}
+STUCK = {
+    "blocks_for_ever": (Cause.GRADER, "in blocks_for_ever"),
+    "cannot_be_cancelled": (Cause.GRADER, "did not end within"),
+}
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory, venvs: Path):
+    with make_bed(tmp_path_factory.mktemp("host"), venvs) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hostile(bed: Bed) -> Loaded:
+    return bed.do(bed.load(HOSTILE))
+
+
+@pytest.fixture(scope="module")
+def raising(bed: Bed, hostile: Loaded) -> dict[str, Told]:
+    return sweep(bed, hostile, (*BYSTANDERS, *RAISING, *MESSY))
+
+
+@pytest.fixture(scope="module")
+def ending(bed: Bed, hostile: Loaded, raising: dict[str, Told]) -> dict[str, Told]:
+    """Crashes and hangs, each kind with processes of its own, at the same time: hangs take long."""
+
+    async def both() -> dict[str, Told]:
+        other = await bed.load(HOSTILE)
+        crashes = tell(bed, hostile, (*BYSTANDERS, *DEADLY))
+        hangs = tell(bed, other, (BYSTANDER_OF_HANGS, *STUCK))
+        return {name: told for each in await asyncio.gather(crashes, hangs) for name, told in each}
+
+    return bed.do(both())
+
+
+def sweep(bed: Bed, loaded: Loaded, does: tuple[str, ...]) -> dict[str, Told]:
+    return dict(bed.do(tell(bed, loaded, does)))
+
+
+async def tell(bed: Bed, loaded: Loaded, does: tuple[str, ...]) -> list[tuple[str, Told]]:
+    index = {task.row["does"]: task.index for task in await loaded.tasks(0, 100)}
+    told = await bed.sweep(loaded, [index[name] for name in does])
+    return [(name, told[index[name]]) for name in does]
+
+
+def check_failure(told: Told, cause: Cause, words: str) -> None:
+    outcome = told.outcome
+    assert isinstance(outcome, Failed), outcome
+    assert outcome.cause is cause, outcome.detail
+    assert words in outcome.detail
+    assert not outcome.retryable
+    assert told.states.count("finished") == 1, "a deterministic failure was tried again"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", RAISING)
+def test_what_environment_code_raises_fails_its_trial_with_its_own_words(raising, does):
+    check_failure(raising[does], *RAISING[does])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", ["reward_raises", "metric_raises", "setup_raises", "reward_exits"])
+def test_a_failure_shows_the_line_of_the_environment(raising, does):
+    detail = raising[does].outcome.detail
+    assert "hostile/__init__.py" in detail
+    assert "Traceback (most recent call last)" in detail
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", [*BYSTANDERS, *MESSY])
+def test_a_neighbour_of_failing_trials_is_scored(raising, does):
+    outcome = raising[does].outcome
+    assert isinstance(outcome, Scored), outcome
+    assert outcome.reward == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("does", "signal", "value"),
+    [
+        ("reward_is_nan", "paid", "NaN"),
+        ("reward_is_infinite", "paid", "-Infinity"),
+        ("metric_is_nan", "length", "NaN"),
+    ],
+)
+def test_what_is_no_number_is_a_proven_finding(raising, does, signal, value):
+    (finding,) = raising[does].findings
+    assert (finding.rule, finding.severity, finding.basis) == ("EW001", "fail", "proven")
+    (citation,) = finding.citations
+    assert (citation.signal, citation.quote) == (signal, value)
+    assert finding.reproduce.startswith("envwright ")
+
+
+@pytest.mark.slow
+def test_an_honest_number_is_no_finding(raising):
+    assert raising["fine"].findings == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", DEADLY)
+def test_what_ends_the_process_fails_its_trial_and_says_how(ending, does):
+    check_failure(ending[does], *DEADLY[does])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", ["dies_of_segfault", "dies_of_exit"])
+def test_a_crash_shows_the_line_of_the_environment(ending, does):
+    assert "hostile/__init__.py" in ending[does].outcome.detail
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", BYSTANDERS)
+def test_a_bystander_of_a_crash_is_run_again_uncharged_and_scored(ending, does):
+    told = ending[does]
+    assert told.states == ["lost", "finished"]
+    assert told.attempts[0].problem, "a lost attempt does not say why"
+    assert told.attempts[0].grades == []
+    assert isinstance(told.outcome, Scored)
+    assert told.outcome.reward == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", STUCK)
+def test_a_reward_that_never_returns_is_ended_and_shows_where_it_hung(ending, does):
+    check_failure(ending[does], *STUCK[does])
+
+
+@pytest.mark.slow
+def test_a_reward_that_blocks_for_ever_costs_its_own_trial_only(ending):
+    told = ending[BYSTANDER_OF_HANGS]
+    assert told.states == ["lost", "finished"]
+    assert "held it up" in told.attempts[0].problem
+    assert isinstance(told.outcome, Scored)
+    assert told.outcome.reward == 1.0
+
+
+@pytest.mark.slow
+def test_after_all_that_the_next_host_starts_clean(bed, hostile, ending):
+    told = sweep(bed, hostile, ("fine",))["fine"]
+    assert told.states == ["finished"]
+    assert isinstance(told.outcome, Scored)
+
+
+@pytest.mark.slow
+def test_nothing_of_an_environment_outlives_its_pool(bed, hostile, ending):
+    told = sweep(bed, hostile, ("reward_leaves_a_daemon",))["reward_leaves_a_daemon"]
+    assert isinstance(told.outcome, Scored), told.outcome
+    assert processes_with(DAEMON), "the daemon never started: this test would prove nothing"
+    bed.do(hostile.pool.close())
+    assert processes_with(DAEMON) == []
