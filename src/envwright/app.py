@@ -132,7 +132,8 @@ class App:
                 scripts[name] = read_script(Path(name).expanduser())
                 agent = agent.model_copy(update={"content": scripts[name].content})
             elif agent.kind.needs_model:
-                models[name] = await self.model(name, options.endpoint, options.key_env)
+                model = await self.model(name, options.endpoint, options.key_env)
+                models[name] = model.model_copy(update={"limit": options.limit or model.limit})
                 agent = agent.model_copy(update={"content": models[name].content})
             elif agent.kind is AgentKind.ORACLE:
                 agent = agent.model_copy(update={"gold_field": options.gold_field})

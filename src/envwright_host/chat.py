@@ -14,6 +14,7 @@ from typing import Any
 
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
+from verifiers.v1.errors import ToolsetError, boundary
 from verifiers.v1.harnesses.utils.mcp import call_mcp, connect_mcp
 from verifiers.v1.runtimes import ProgramResult
 
@@ -80,10 +81,12 @@ class ChatHarness(vf.Harness[ChatHarnessConfig]):
                 name: {"url": url, "timeout": self.config.tool_timeout}
                 for name, url in mcp_urls.items()
             }
-            tools, dispatch, connected = await connect_mcp({"mcpServers": servers}, stack)
+            async with boundary(ToolsetError, "connecting to the tool servers"):
+                tools, dispatch, connected = await connect_mcp({"mcpServers": servers}, stack)
 
             async def use(name: str, arguments: dict[str, Any]) -> Any:
-                return await call_mcp(connected, dispatch, name, arguments)
+                async with boundary(ToolsetError, f"tool {name}"):
+                    return await call_mcp(connected, dispatch, name, arguments)
 
             return await converse(ctx.model, messages, tools, ask, use, trace)
 

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -123,8 +124,11 @@ def run(
     sys.exit(run_async(main))
 
 
+SAY_EVERY_SECONDS = 15.0
+
+
 class Bars:
-    """Progress on stderr: a bar per agent on a terminal, a line at the end elsewhere."""
+    """Progress on stderr: a bar per agent on a terminal, a line now and then elsewhere."""
 
     def __init__(self, *, as_json: bool) -> None:
         console = talk_console()
@@ -139,6 +143,9 @@ class Bars:
         )
         self._bars: dict[str, TaskID] = {}
         self._seen: dict[str, Counter[str]] = {}
+        self._silent = not console.is_terminal
+        self._said_at = time.monotonic()
+        self._left = 0
 
     def __enter__(self) -> "Bars":
         self._progress.start()
@@ -149,6 +156,7 @@ class Bars:
 
     def planned(self, sweep: str, trials: Sequence[TrialSpec], missing: set[str]) -> None:
         say(f"sweep {sweep}: {len(trials)} trials, {len(trials) - len(missing)} scored already")
+        self._left = len(missing)
         totals = Counter(str(spec.agent) for spec in trials)
         todo = Counter(str(spec.agent) for spec in trials if spec.id in missing)
         for agent, total in totals.items():
@@ -165,6 +173,10 @@ class Bars:
         said = ", ".join(
             f"{count} {word}" for word, count in sorted(seen.items()) if word != "scored"
         )
+        self._left -= 1
+        if self._silent and time.monotonic() - self._said_at > SAY_EVERY_SECONDS:
+            self._said_at = time.monotonic()
+            say(f"{self._left} trials left")
         self._progress.update(self._bars[agent], advance=1, said=said)
 
 

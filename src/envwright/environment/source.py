@@ -15,6 +15,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 from envwright.environment.environment import Kind
 from envwright.errors import UsageError
 from envwright.record import Digest, Json, Record, digest, items, mapping
@@ -24,7 +27,6 @@ LEFT_OUT = {
     *(".pytest_cache", ".ruff_cache", ".mypy_cache", ".tox", "dist", "build", "outputs"),
 }
 HUB_ID = re.compile(r"^[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(@[\w.+-]+)?$")
-REQUIREMENT_NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
 class Source(Record):
@@ -65,14 +67,23 @@ def read_folder(folder: Path) -> Source:
     name = project.get("name")
     if not isinstance(name, str) or not name:
         raise UsageError(f"{folder}/pyproject.toml: [project] has no name", hint="give it one")
-    declared = items(project.get("dependencies", []))
-    if not all(isinstance(each, str) for each in declared):
-        raise UsageError(f"{folder}/pyproject.toml: dependencies is no list of strings")
-    dependencies = tuple(str(each) for each in declared)
+    declared = project.get("dependencies", [])
+    if not isinstance(declared, list) or not all(isinstance(e, str) for e in items(declared)):
+        raise UsageError(
+            f"{folder}/pyproject.toml: dependencies is no list of strings",
+            hint='write dependencies = ["verifiers"]',
+        )
+    dependencies = tuple(str(each) for each in items(declared))
     if "verifiers" not in {requirement_name(each) for each in dependencies}:
         raise UsageError(
             f"{folder} is no environment: its pyproject.toml does not depend on verifiers",
             hint='add "verifiers" to [project] dependencies',
+        )
+    requires_python = project.get("requires-python")
+    if not isinstance(requires_python, str | None):
+        raise UsageError(
+            f"{folder}/pyproject.toml: requires-python is no text",
+            hint='write requires-python = ">=3.11"',
         )
     module = re.sub(r"[-.]+", "_", name).lower()
     return Source(
@@ -83,7 +94,7 @@ def read_folder(folder: Path) -> Source:
         import_path=find_import_path(folder, module),
         revision=digest_of_folder(folder),
         dependencies=dependencies,
-        requires_python=project.get("requires-python"),
+        requires_python=requires_python,
     )
 
 
@@ -103,9 +114,11 @@ def read_project(folder: Path) -> Json:
     return project
 
 
-def requirement_name(requirement: str) -> str:
-    found = REQUIREMENT_NAME.match(requirement)
-    return re.sub(r"[-_.]+", "-", found.group(1)).lower() if found else ""
+def requirement_name(requirement: str) -> str | None:
+    try:
+        return canonicalize_name(Requirement(requirement).name)
+    except InvalidRequirement:
+        return None
 
 
 def find_import_path(folder: Path, module: str) -> Path:

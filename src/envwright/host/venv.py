@@ -9,9 +9,7 @@ cache is a private one and thrown away.
 import asyncio
 import contextlib
 import fcntl
-import os
 import shutil
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from uv import find_uv_bin
 
 from envwright.environment import Source
 from envwright.errors import SandboxError, UsageError
+from envwright.host.interpreter import Interpreter, find_interpreter
 from envwright.record import digest
 from envwright.sandbox import Command, Confinement, Mount, Sandbox
 
@@ -58,9 +57,9 @@ class Builder:
 
 async def ensure_venv(source: Source, builder: Builder) -> Venv:
     """The venv of this dependency set, built when it is not there yet."""
-    base = Path(sys.base_prefix).resolve()
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    wanted = digest([sorted(source.dependencies), source.requires_python, version, str(base)])[:16]
+    interpreter = await find_interpreter(source)
+    base = interpreter.base_prefix
+    wanted = digest([sorted(source.dependencies), interpreter.version, str(base)])[:16]
     folder = builder.venvs / wanted
     venv = Venv(folder=folder, base_prefix=base)
     builder.venvs.mkdir(parents=True, exist_ok=True)
@@ -70,23 +69,20 @@ async def ensure_venv(source: Source, builder: Builder) -> Venv:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         builder.say(f"building the venv of {source.name} ({', '.join(source.dependencies)})")
-        await build(venv, source, builder)
+        await build(venv, interpreter, source, builder)
         (folder / "complete").touch()
     return venv
 
 
-async def build(venv: Venv, source: Source, builder: Builder) -> None:
+async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: Builder) -> None:
     requirements = venv.folder / "requirements.txt"
     requirements.write_text("\n".join(source.dependencies) + "\n")
-    interpreter = Path(sys.base_prefix).resolve() / "bin" / f"python3.{sys.version_info.minor}"
-    if not interpreter.exists():
-        interpreter = Path(os.path.realpath(sys.executable))
     install = (
         *("pip", "install", "--python", str(venv.python), "--compile-bytecode", "--no-progress"),
         *("-r", str(requirements)),
     )
     builder.cache.mkdir(parents=True, exist_ok=True)
-    create = ("venv", "--python", str(interpreter), "--no-project", "--allow-existing")
+    create = ("venv", "--python", str(interpreter.program), "--no-project", "--allow-existing")
     code, said = await uv((*create, str(venv.folder)), venv, builder, builder.cache)
     if code == 0:
         wheels = (*install, "--only-binary", ":all:")
