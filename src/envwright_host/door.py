@@ -87,12 +87,12 @@ class Door(clients.Client):
     ) -> Response:
         headers = headers or {}
         if (key := headers.get(REPLY)) is not None:
-            raw = completion(Replies.take(key), body)
-        else:
-            raw = await self.post(dialect, body, headers)
-        response = dialect.parse_response(dialect.validate_response(raw))
-        response.raw = raw
-        return response
+            return parse(dialect, completion(Replies.take(key), body))
+        raw = await self.post(dialect, body, headers)
+        try:
+            return parse(dialect, raw)
+        except ValueError as error:
+            raise model_error(f"malformed answer: {error}", status_code=502) from error
 
     async def post(
         self, dialect: Dialect, body: dict[str, Any], headers: Mapping[str, str]
@@ -142,6 +142,12 @@ class Door(clients.Client):
             answer.close()
 
         return RelayReply(content_type=answer.content_type, chunks=chunks(), close=close)
+
+
+def parse(dialect: Dialect, raw: dict[str, Any]) -> Response:
+    response = dialect.parse_response(dialect.validate_response(raw))
+    response.raw = raw
+    return response
 
 
 def clients_url(dialect: Dialect) -> str:

@@ -9,16 +9,17 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
+from envwright.budget import Spending
 from envwright.errors import ProviderError
 from envwright.gateway import openai_chat
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
-from envwright.gateway.upstream import Upstream
+from envwright.gateway.upstream import LONGEST_MESSAGE, Upstream, message_in
 from envwright.model import Model, price_of
 from envwright.record import Json
 from envwright.trace import ModelCall, Usage
@@ -37,11 +38,17 @@ class Refusal(Exception):
         self.code = code
 
 
+class CallerGone(Exception):
+    """Nobody listens any more on the sandbox's side."""
+
+
 class Gateway:
     def __init__(self, keys: Mapping[str, str], ledger: Ledger | None = None) -> None:
         self.upstream = Upstream(keys)
         self._ledger: Ledger = ledger or NoLedger()
         self._grants: dict[str, Grant] = {}
+        self.spent = Spending()
+        """By all grants together."""
         self._places: dict[str, object] = {}
         """Token → the sandbox that may use it; a token not in here may be used in any."""
 
@@ -110,7 +117,7 @@ class Gateway:
         call = Call(grant, seat, model, stream=False)
         try:
             async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
-                call.tries = tries
+                call.tries, call.status = tries, 200
                 said = decode_answer(await answer.read(), model)
         except ProviderError as error:
             self.fail(call, error)
@@ -141,11 +148,14 @@ class Gateway:
         relay = Relay(str(body.get("model", "")), openai_chat.wants_usage(body))
         try:
             async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
-                call.tries = tries
-                await response.prepare(request)
-                async for line in answer.content:
+                call.tries, call.status = tries, 200
+                await prepare(response, request)
+                async for line in lines_of(answer.content):
                     if (event := relay.line(line)) is not None:
-                        await response.write(event)
+                        await write(response, event)
+                    if relay.problem is not None:
+                        said = self.upstream.redact(relay.problem)[:LONGEST_MESSAGE]
+                        raise ProviderError(f"{model.name}: the stream broke: {said}")
             if not relay.finished:
                 raise ProviderError(f"{model.name}: the stream ended before its last event")
         except ProviderError as error:
@@ -156,18 +166,20 @@ class Gateway:
             if request.transport is not None:
                 request.transport.abort()
             return response
-        except (asyncio.CancelledError, ConnectionError):
+        except CallerGone:
+            self.record(call, usage=relay.usage, error="the caller went away")
+            return response
+        except asyncio.CancelledError:
             self.record(call, usage=relay.usage, error="the caller went away")
             raise
         self.record(call, usage=relay.usage, status=200, finish=relay.finish_reason)
-        await response.write_eof()
         return response
 
     def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
-        call.tries = error.tries
+        call.tries = max(call.tries, error.tries)
         if error.code is None:
             call.grant.failure = error
-        self.record(call, usage=usage, status=error.status, error=error.message)
+        self.record(call, usage=usage, status=error.status or call.status, error=error.message)
 
     def record(
         self,
@@ -202,6 +214,7 @@ class Gateway:
             error=self.upstream.redact(error) if error else None,
         )
         grant.calls.append(done)
+        self.spent = self.spent.plus(usage.total_tokens if usage else 0, cost)
         grant.spent = grant.spent.plus(usage.total_tokens if usage else 0, cost, seconds)
         if grant.trial:
             self._ledger.record(grant.trial, grant.attempt, done)
@@ -214,7 +227,7 @@ class Gateway:
 class Call:
     """A call under way."""
 
-    __slots__ = ("grant", "model", "seat", "started", "started_at", "stream", "tries")
+    __slots__ = ("grant", "model", "seat", "started", "started_at", "status", "stream", "tries")
 
     def __init__(self, grant: Grant, seat: str, model: Model, *, stream: bool) -> None:
         self.grant = grant
@@ -222,6 +235,7 @@ class Call:
         self.model = model
         self.stream = stream
         self.tries = 0
+        self.status: int | None = None
         self.started = time.monotonic()
         self.started_at = datetime.now(UTC)
 
@@ -235,21 +249,25 @@ class Relay:
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
         self.finished = False
+        self.problem: str | None = None
+        """Why this is no stream of an answer, in the provider's words."""
 
     def line(self, line: bytes) -> bytes | None:
         """The line as the caller gets it; None when it is dropped."""
         if not line.startswith(b"data:"):
-            return line
+            # A comment keeps the connection alive; its words, like other fields, tell too much.
+            return b":\n" if line.startswith(b":") else line if not line.strip() else None
         data = line[5:].strip()
         if data == b"[DONE]":
             self.finished = True
             return line
         try:
-            event = json.loads(data)
-        except ValueError:
-            return line
-        if not isinstance(event, dict):
-            return line
+            event: Any = json.loads(data)
+        except (ValueError, RecursionError):
+            event = None
+        if not isinstance(event, dict) or cast("Json", event).get("error"):
+            self.problem = message_in(data.decode("utf-8", "replace"))
+            return None
         chunk = cast("Json", event)
         usage = openai_chat.usage_of(chunk)
         self.usage = usage or self.usage
@@ -257,6 +275,34 @@ class Relay:
         if usage is not None and not chunk.get("choices") and not self._wants_usage:
             return None
         return b"data: " + json.dumps(openai_chat.hide(chunk, self._name)).encode() + b"\n"
+
+
+async def lines_of(content: StreamReader) -> AsyncGenerator[bytes]:
+    """A stream's lines, however long; aiohttp's own may not be."""
+    parts: list[bytes] = []
+    async for chunk in content.iter_any():
+        parts.append(chunk)
+        if b"\n" in chunk:
+            *lines, rest = b"".join(parts).split(b"\n")
+            parts = [rest]
+            for line in lines:
+                yield line + b"\n"
+    if rest := b"".join(parts):
+        yield rest
+
+
+async def prepare(response: web.StreamResponse, request: web.Request) -> None:
+    try:
+        await response.prepare(request)
+    except ConnectionError as error:
+        raise CallerGone from error
+
+
+async def write(response: web.StreamResponse, event: bytes) -> None:
+    try:
+        await response.write(event)
+    except ConnectionError as error:
+        raise CallerGone from error
 
 
 async def read_body(request: web.Request) -> Json:
@@ -272,7 +318,7 @@ async def read_body(request: web.Request) -> Json:
 def decode_answer(content: bytes, model: Model) -> Json:
     try:
         answer: Any = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProviderError(f"{model.name} answered 200 without JSON: {error}") from error
     if not openai_chat.is_answer(answer):
         raise ProviderError(f"{model.name} answered 200 without a completion")

@@ -11,6 +11,8 @@ from envwright.record import Json, items, mapping
 from envwright.trace import Usage
 
 PATH = "/chat/completions"
+MOST_TOKENS = 2**40
+"""A number beyond this is no count of tokens."""
 HIDDEN = ("system_fingerprint", "provider", "service_tier")
 
 
@@ -36,19 +38,22 @@ def hide(answer: Json, name: str) -> Json:
 
 
 def usage_of(answer: Json) -> Usage | None:
-    if not (usage := mapping(answer.get("usage"))):
+    """The tokens as the provider counted them; None when it did not."""
+    usage = mapping(answer.get("usage"))
+    asked, said = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
+    if asked is None and said is None:
         return None
     return Usage(
-        input_tokens=count(usage, "prompt_tokens"),
-        output_tokens=count(usage, "completion_tokens"),
-        cached_tokens=count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        input_tokens=asked or 0,
+        output_tokens=said or 0,
+        cached_tokens=count(usage.get("prompt_tokens_details"), "cached_tokens") or 0,
+        reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0,
     )
 
 
-def count(holder: Any, name: str) -> int:
+def count(holder: Any, name: str) -> int | None:
     value = mapping(holder).get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def finish_reason_of(answer: Json) -> str | None:
@@ -60,4 +65,5 @@ def finish_reason_of(answer: Json) -> str | None:
 
 def is_answer(answer: Any) -> bool:
     """Whether the provider's 200 really holds a completion."""
-    return bool(items(mapping(answer).get("choices")))
+    choices = items(mapping(answer).get("choices"))
+    return bool(choices) and all(isinstance(mapping(c).get("message"), dict) for c in choices)

@@ -6,7 +6,9 @@ again; a refusal is final at once. Keys are added here and taken out of every er
 """
 
 import asyncio
+import io
 import json
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -14,6 +16,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -25,6 +29,8 @@ LONGEST_WAIT_SECONDS = 60.0
 TRIES = 4
 RATE_LIMIT_TRIES = 12
 FIRST_BACKOFF_SECONDS = 0.25
+LARGE_BODY_BYTES = 2**20
+LONGEST_MESSAGE = 500
 
 CONTEXT_SIGNS = (
     *("context_length_exceeded", "maximum context length", "exceed_context_size"),
@@ -37,6 +43,7 @@ class Lane:
     """One model's calls."""
 
     slots: asyncio.Semaphore
+    proxy: str | None = None
     resume_at: float = 0.0
     waiting: int = field(default=0)
 
@@ -59,13 +66,15 @@ class Upstream:
                 # No total: the trial's own deadline is the backstop.
                 timeout=aiohttp.ClientTimeout(total=None, connect=30, sock_read=600),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=True,
+                # Not its trust_env: that reads .netrc too, whose passwords displace the key.
+                trust_env=False,
             )
         return self._session
 
     def lane(self, model: Model) -> Lane:
         if model.name not in self._lanes:
-            self._lanes[model.name] = Lane(asyncio.Semaphore(model.limit))
+            slots = asyncio.Semaphore(model.limit)
+            self._lanes[model.name] = Lane(slots, proxy_of(model.base_url))
         return self._lanes[model.name]
 
     def key_of(self, model: Model) -> str | None:
@@ -94,23 +103,29 @@ class Upstream:
             while True:
                 await lane.wait()
                 tries += 1
+                answered = False
                 failure: ProviderError
                 try:
                     async with self.session.post(
-                        url, data=body, headers=self.headers(model), allow_redirects=False
+                        url,
+                        data=io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body,
+                        headers=self.headers(model),
+                        allow_redirects=False,
+                        proxy=lane.proxy,
                     ) as answer:
                         if answer.status == 200:
+                            answered = True
                             yield answer, tries
                             return
                         failure = self.failure_of(model, answer, await read_some(answer))
                 except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                    if isinstance(error, aiohttp.ClientPayloadError):
+                    said = self.redact(f"{type(error).__name__}: {error}")
+                    if answered:
+                        # Half of it may have been passed on: it is not asked for again.
                         raise ProviderError(
-                            f"{model.name}: the answer broke off: {error}", status=None
+                            f"{model.name}: the answer broke off: {said}"
                         ) from error
-                    failure = ProviderError(
-                        self.redact(f"{model.name}: {type(error).__name__}: {error}")
-                    )
+                    failure = ProviderError(f"{model.name}: {said}")
                 failure.tries = tries
                 pause = pause_after(failure, tries)
                 if pause is None:
@@ -121,7 +136,8 @@ class Upstream:
                     await asyncio.sleep(pause)
 
     def failure_of(self, model: Model, answer: aiohttp.ClientResponse, text: str) -> ProviderError:
-        said = self.redact(message_in(text))
+        # Cut last: half a key would not be found.
+        said = self.redact(message_in(text))[:LONGEST_MESSAGE]
         hint = None
         if answer.status in (401, 403) and model.api_key_env:
             hint = f"check the key in {model.api_key_env}"
@@ -162,10 +178,10 @@ def message_in(text: str) -> str:
     """The provider's own words, out of whatever shape its error has."""
     try:
         body = json.loads(text)
-    except ValueError:
-        return " ".join(text.split())[:500] or "nothing"
+    except (ValueError, RecursionError):
+        return " ".join(text.split()) or "nothing"
     error = mapping(body).get("error", body)
-    return " ".join(str(mapping(error).get("message") or error).split())[:500]
+    return " ".join(str(mapping(error).get("message") or error).split())
 
 
 def is_context_error(status: int, text: str) -> bool:
@@ -175,15 +191,29 @@ def is_context_error(status: int, text: str) -> bool:
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds to wait, as the provider asks: milliseconds, seconds or a date."""
-    milliseconds, seconds = headers.get("retry-after-ms"), headers.get("retry-after")
+    if (milliseconds := number_in(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    if (seconds := number_in(text)) is not None:
+        return seconds
     try:
-        if milliseconds is not None:
-            return max(0.0, float(milliseconds) / 1000)
-        if seconds is not None:
-            return max(0.0, float(seconds))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(seconds) - now).total_seconds()) if seconds else None
-    except (TypeError, ValueError):
+        return max(0.0, (parsedate_to_datetime(text or "") - now).total_seconds())
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
+
+
+def number_in(text: str | None) -> float | None:
+    """A finite number that is not negative; None when the text is none."""
+    try:
+        number = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy that the machine's settings ask for; None to go straight."""
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)

@@ -20,5 +20,6 @@ def price_of(
     )
     try:
         return float(calc_price(usage, model.model, provider_id=model.provider).total_price)
-    except LookupError:
+    except (LookupError, ValueError):
+        # ValueError: a usage that makes no sense, such as more cached than input tokens.
         return None

@@ -1,0 +1,967 @@
+"""The gateway between a sandbox (an HTTP client on its listener) and a provider on loopback."""
+
+import asyncio
+import io
+import itertools
+import json
+import math
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from envwright.budget import Budget
+from envwright.errors import ProviderError
+from envwright.gateway import ENVIRONMENT, Gateway, Grant
+from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after, retry_after
+from envwright.model import Model, price_of
+from envwright.trace import ModelCall, Usage
+from provider import Answer, Provider, Reply, provider, send
+
+KEY = "sk-canary/0123456789abcdefghijklmnopqrstuvwxyz"
+KEYS = {"CANARY_KEY": KEY}
+SECRET_NAME = "secret-model-7b"
+"""The provider's own name of the model, which no sandbox may see."""
+STRANGE = 'ünïcödé 🦜 «quoted» "x" \\ \t\n\r\n \u2028 \u0000 data: [DONE]\n\ndata: {}\n end'
+
+
+@dataclass
+class Said:
+    """What the sandbox got."""
+
+    status: int
+    text: str
+    broke_off: bool = False
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def code(self) -> str:
+        return self.json["error"]["code"]
+
+    @property
+    def events(self) -> list[Any]:
+        lines = [line[5:].strip() for line in self.text.split("\n") if line.startswith("data:")]
+        return [json.loads(line) for line in lines if line != "[DONE]"]
+
+    @property
+    def content(self) -> str:
+        if not self.text.startswith("data:"):
+            return self.json["choices"][0]["message"]["content"]
+        deltas = [choice["delta"] for event in self.events for choice in event["choices"]]
+        return "".join(delta.get("content") or "" for delta in deltas)
+
+
+@dataclass
+class Kept:
+    """A ledger that remembers."""
+
+    calls: list[tuple[str, int, ModelCall]] = field(default_factory=list)
+
+    def record(self, trial: str, attempt: int, call: ModelCall, /) -> None:
+        self.calls.append((trial, attempt, call))
+
+
+@dataclass
+class Door:
+    """A gateway and the sandboxes that stand before it, each with a listener of its own."""
+
+    gateway: Gateway
+    session: aiohttp.ClientSession
+    urls: list[str]
+    ledger: Kept
+
+    def grant(self, model: Model | None, **options: Any) -> Grant:
+        grant = Grant(trial="trial", attempt=1, seat_model=model, **options)
+        self.gateway.open(grant)
+        return grant
+
+    def headers(self, grant: Grant | None, seat: str | None) -> dict[str, str]:
+        token = {"x-envwright-token": grant.token} if grant else {}
+        return {**token, **({"x-envwright-seat": seat} if seat else {})}
+
+    async def ask(
+        self, grant: Grant | None, *, seat: str | None = "agent", sandbox: int = 0, **body: Any
+    ) -> Said:
+        data = json.dumps(question(**body)).encode()
+        return await self.post(data, self.headers(grant, seat), sandbox)
+
+    async def post(self, body: bytes, headers: dict[str, str], sandbox: int = 0) -> Said:
+        received = b""
+        data = io.BytesIO(body)
+        async with self.session.post(self.urls[sandbox], data=data, headers=headers) as answer:
+            try:
+                async for chunk in answer.content.iter_any():
+                    received += chunk
+            except aiohttp.ClientError:
+                return Said(answer.status, received.decode(), broke_off=True)
+            return Said(answer.status, received.decode())
+
+
+def question(**more: Any) -> dict[str, Any]:
+    return {"model": "policy", "messages": [{"role": "user", "content": "?"}], **more}
+
+
+@asynccontextmanager
+async def door(keys: dict[str, str] | None = None, sandboxes: int = 1) -> AsyncIterator[Door]:
+    ledger = Kept()
+    gateway = Gateway(keys or {}, ledger)
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(sandboxes)]
+    urls = [f"http://127.0.0.1:{s.getsockname()[1]}/v1/chat/completions" for s in listeners]
+    detaches = [await gateway.attach(listener) for listener in listeners]
+    try:
+        async with aiohttp.ClientSession() as session:
+            yield Door(gateway, session, urls, ledger)
+    finally:
+        for detach in detaches:
+            await detach()
+        await gateway.close()
+
+
+Play = Callable[[Door, Provider], Coroutine[Any, Any, None]]
+
+
+def play(answer: Answer, scene: Play, *, keys: dict[str, str] | None = None, sandboxes: int = 1):
+    """A scene between a sandbox and a provider that answers so."""
+
+    async def main() -> None:
+        async with door(keys, sandboxes) as stage:
+            await scene(stage, served)
+
+    with provider(answer) as served:
+        asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def model_at(served: Provider, name: str = "some/model", **more: Any) -> Model:
+    return Model(name=name, base_url=served.url, **{"model": SECRET_NAME, **more})
+
+
+def always(reply: Reply) -> Answer:
+    return lambda body: reply
+
+
+def in_turn(*replies: Reply) -> Answer:
+    """These replies one after the other; the last one for ever."""
+    left: Iterator[Reply] = itertools.chain(replies, itertools.repeat(replies[-1]))
+    return lambda body: next(left)
+
+
+async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.005)
+
+
+# What passes through
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "content",
+    [STRANGE, "word " * 3 + "end", "long" * 750_000, "many words " * 5_000],
+    ids=["strange", "plain", "3 MB at once", "10,000 words"],
+)
+def test_an_answer_arrives_as_the_provider_said_it(content: str, stream: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant, stream=stream)
+        assert (said.status, said.broke_off) == (200, False)
+        assert said.content == content
+        assert [(call.status, call.stream, call.error) for call in grant.calls] == [
+            (200, stream, None)
+        ]
+        assert grant.calls[0].finish_reason == "stop"
+        assert ("data: [DONE]\n" in said.text[-20:]) is stream
+
+    play(always(Reply(content)), scene)
+
+
+def test_a_request_of_some_megabytes_arrives_whole_under_the_providers_name():
+    messages = [{"role": "user", "content": STRANGE + "x" * 5 * 2**20}]
+    more = {"messages": messages, "temperature": 0.25, "tools": [{"type": "function"}], "n": None}
+
+    async def scene(stage: Door, served: Provider) -> None:
+        said = await stage.ask(stage.grant(model_at(served)), **more)
+        assert said.status == 200
+        assert served.requests == [{**question(**more), "model": SECRET_NAME}]
+
+    play(always(Reply()), scene)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"", b"[]", b'"x"', b"null", b"\xff\xfe{", b"[" * 200_000],
+    ids=["cut", "empty", "list", "text", "null", "no utf-8", "deep"],
+)
+def test_a_body_that_is_no_json_object_is_refused_and_sent_to_nobody(body: bytes):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.post(body, stage.headers(grant, "agent"))
+        assert (said.status, said.code) == (400, "bad_request")
+        assert served.requests == []
+
+    play(always(Reply()), scene)
+
+
+def test_a_huge_request_is_refused_and_sent_to_nobody():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant, messages=[{"role": "user", "content": "x" * 33 * 2**20}])
+        assert said.status == 413
+        assert served.requests == []
+
+    play(always(Reply()), scene)
+
+
+# Who may ask
+
+
+def test_only_the_token_of_an_open_grant_is_let_in():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        closed = stage.grant(model_at(served))
+        stage.gateway.close_grant(closed)
+        forged = Grant(trial="trial", attempt=1, seat_model=model_at(served))
+        for wrong in (None, closed, forged):
+            said = await stage.ask(wrong)
+            assert (said.status, said.code) == (401, "invalid_token")
+        bearer = {"authorization": f"Bearer {forged.token}", "x-envwright-seat": "agent"}
+        assert (await stage.post(json.dumps(question()).encode(), bearer)).status == 401
+        assert served.requests == []
+        assert closed.calls == forged.calls == []
+        bearer = {"authorization": f"Bearer {grant.token}", "x-envwright-seat": "agent"}
+        assert (await stage.post(json.dumps(question()).encode(), bearer)).status == 200
+        stage.gateway.close_grant(grant)
+        assert (await stage.ask(grant)).status == 401
+        assert len(grant.calls) == 1
+
+    play(always(Reply()), scene)
+
+
+def test_a_token_used_in_one_sandbox_is_refused_in_another():
+    async def scene(stage: Door, served: Provider) -> None:
+        first, second = stage.grant(model_at(served)), stage.grant(model_at(served))
+        assert (await stage.ask(first, sandbox=0)).status == 200
+        assert (await stage.ask(second, sandbox=1)).status == 200
+        for grant, elsewhere in ((first, 1), (second, 0)):
+            said = await stage.ask(grant, sandbox=elsewhere)
+            assert (said.status, said.code) == (401, "invalid_token")
+        assert (await stage.ask(first, sandbox=0)).status == 200
+        assert len(served.requests) == 3
+
+    play(always(Reply()), scene, sandboxes=2)
+
+
+def test_environment_code_asks_the_judge_and_seats_the_model_under_trial():
+    async def scene(stage: Door, served: Provider) -> None:
+        judge = model_at(served, "some/judge", model="secret-judge")
+        grant = stage.grant(model_at(served), environment_model=judge)
+        for seat in ("solver", None, "user"):
+            assert (await stage.ask(grant, seat=seat)).status == 200
+        assert [request["model"] for request in served.requests] == [
+            *(SECRET_NAME, "secret-judge", SECRET_NAME),
+        ]
+        assert [(call.seat, call.model) for call in grant.calls] == [
+            *(("solver", "some/model"), (ENVIRONMENT, "some/judge"), ("user", "some/model")),
+        ]
+
+    play(always(Reply()), scene)
+
+
+def test_who_has_no_model_may_ask_none():
+    async def scene(stage: Door, served: Provider) -> None:
+        without_judge = stage.grant(model_at(served))
+        without_model = stage.grant(None, environment_model=model_at(served))
+        for grant, seat in ((without_judge, None), (without_model, "solver")):
+            said = await stage.ask(grant, seat=seat)
+            assert (said.status, said.code) == (403, "no_model")
+            assert grant.calls == []
+        assert "--judge" in (await stage.ask(without_judge, seat=None)).text
+        assert served.requests == []
+
+    play(always(Reply()), scene)
+
+
+# What is hidden
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_providers_names_are_in_no_answer_and_no_event(stream: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        options = {"stream_options": {"include_usage": True}} if stream else {}
+        said = await stage.ask(stage.grant(model_at(served)), stream=stream, **options)
+        assert said.status == 200
+        assert SECRET_NAME not in said.text
+        assert "fingerprint" not in said.text
+        events = said.events if stream else [said.json]
+        assert len(events) == (5 if stream else 1)
+        assert {event["model"] for event in events} == {"policy"}
+
+    play(always(Reply("three words here")), scene)
+
+
+async def gossip(request: web.Request) -> web.StreamResponse:
+    """A stream that names the model wherever a stream can, and fails in the end."""
+    response = web.StreamResponse(headers={"x-served-by": SECRET_NAME, "x-key": KEY})
+    await response.prepare(request)
+    await response.write(f": {SECRET_NAME} is processing\n\n".encode())
+    choice = {"index": 0, "delta": {"content": "so far"}, "finish_reason": None}
+    await send(response, {"model": SECRET_NAME, "choices": [choice]})
+    await send(response, {"error": {"message": f"{SECRET_NAME} failed with {KEY}", "code": 500}})
+    await response.write(b"data: " + SECRET_NAME.encode() + b"\n\n")
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+async def plain_json(request: web.Request) -> web.StreamResponse:
+    """No stream, although one was asked for."""
+    return web.json_response({"model": SECRET_NAME, "choices": [{"message": {"content": "x"}}]})
+
+
+@pytest.mark.parametrize("act", [gossip, plain_json])
+def test_a_stream_that_is_none_fails_and_tells_no_name(act: Any):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
+        said = await stage.ask(grant, stream=True)
+        assert said.broke_off or said.status == 502
+        assert SECRET_NAME not in said.text
+        assert grant.failure is not None
+        assert grant.calls[0].error
+        seen = said.text + repr(grant.calls) + str(grant.failure)
+        assert KEY not in seen
+
+    play(always(Reply(act=act)), scene, keys=KEYS)
+
+
+ECHOES: dict[str, Reply] = {
+    "json": Reply(f"bad key {KEY} given", status=401),
+    "hinted": Reply(f"no model for {KEY}", status=404),
+    "text": Reply(body=f"denied: {KEY}\n{KEY}".encode(), status=403),
+    "escaped": Reply(
+        body=json.dumps({"error": {"message": KEY}}).replace("/", "\\/").encode(), status=400
+    ),
+    "cut": Reply("x" * 480 + KEY, status=400),
+    "cut text": Reply(body=b"y" * 480 + KEY.encode(), status=400),
+    "no error object": Reply(body=json.dumps({"detail": [KEY]}).encode(), status=422),
+    "rate": Reply(f"{KEY} is over quota", status=429, headers={"Retry-After": "3600"}),
+    "context": Reply(f"maximum context length of {KEY}", status=400),
+    "no completion": Reply(body=json.dumps({"error": KEY}).encode()),
+    "no json": Reply(body=KEY.encode()),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("reply", ECHOES.values(), ids=ECHOES.keys())
+def test_the_key_goes_to_the_provider_and_nowhere_else(reply: Reply, stream: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
+        said = await stage.ask(grant, stream=stream)
+        assert served.headers[0]["Authorization"] == f"Bearer {KEY}"
+        assert said.status != 200 or said.broke_off
+        failure = grant.failure
+        shown = [said.text, repr(grant.calls), repr(stage.ledger.calls), repr(grant.exchanges)]
+        if failure is not None:
+            shown += [str(failure), repr(failure), repr(failure.detail), repr(failure.hint)]
+        assert len(stage.ledger.calls) == 1
+        for text in shown:
+            assert KEY[:12] not in text
+            assert KEY[-12:] not in text
+
+    play(always(reply), scene, keys=KEYS)
+
+
+def test_nothing_of_the_callers_headers_reaches_the_provider():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        headers = {"authorization": "Bearer mine", "cookie": "a=b", "x-other": "c"}
+        said = await stage.post(
+            json.dumps(question()).encode(), {**headers, **stage.headers(grant, "agent")}
+        )
+        assert said.status == 200
+        sent = {name.lower() for name in served.headers[0]}
+        assert not sent & {"authorization", "cookie", "x-other"}
+        assert grant.token not in repr(served.headers)
+
+    play(always(Reply()), scene)
+
+
+def test_a_password_in_netrc_does_not_take_the_keys_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login someone password else\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+
+    async def scene(stage: Door, served: Provider) -> None:
+        for model in (model_at(served, api_key_env="CANARY_KEY"), model_at(served, "other")):
+            assert (await stage.ask(stage.grant(model))).status == 200
+        sent = [headers.get("Authorization") for headers in served.headers]
+        assert sent == [f"Bearer {KEY}", None]
+
+    play(always(Reply()), scene, keys=KEYS)
+
+
+# What is counted
+
+
+DETAILS = {
+    "prompt_tokens_details": {"cached_tokens": 40},
+    "completion_tokens_details": {"reasoning_tokens": 7},
+}
+COUNTED = Usage(input_tokens=100, output_tokens=20, cached_tokens=40, reasoning_tokens=7)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ({}, True),
+        ({"stream": True}, False),
+        ({"stream": True, "stream_options": {"include_usage": False}}, False),
+        ({"stream": True, "stream_options": {"include_usage": True}}, True),
+    ],
+    ids=["plain", "stream", "stream, not wanted", "stream, wanted"],
+)
+def test_usage_is_counted_always_and_shown_as_asked(options: dict[str, Any], shown: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant, **options)
+        assert grant.calls[0].usage == COUNTED
+        assert stage.ledger.calls == [("trial", 1, grant.calls[0])]
+        assert grant.spent.tokens == 120
+        events = said.events if options.get("stream") else [said.json]
+        assert [event["usage"] for event in events if event.get("usage")] == (
+            [{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, **DETAILS}]
+            if shown
+            else []
+        )
+        assert said.content == "one two"
+
+    play(always(Reply("one two", usage=(100, 20), usage_details=DETAILS)), scene)
+
+
+def completion_with(**fields: Any) -> Reply:
+    message = {"role": "assistant", "content": "hm"}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], **fields}
+    return Reply(body=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"usage": None},
+        {"usage": {}},
+        {"usage": "much"},
+        {"usage": {"prompt_tokens": "many", "completion_tokens": None}},
+        {"usage": {"prompt_tokens": -1}},
+        {"usage": {"prompt_tokens": True, "completion_tokens": 2.5}},
+    ],
+)
+def test_usage_that_the_provider_did_not_tell_is_unknown_not_zero(fields: dict[str, Any]):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, provider="openai", model="gpt-5"))
+        said = await stage.ask(grant)
+        assert (said.status, said.content) == (200, "hm")
+        assert (grant.calls[0].usage, grant.calls[0].cost_usd) == (None, None)
+
+    play(always(completion_with(**fields)), scene)
+
+
+PRICED = {"provider": "openai", "model": "gpt-5"}
+
+
+def test_a_call_costs_what_is_known_of_its_price():
+    async def scene(stage: Door, served: Provider) -> None:
+        async def cost(**more: Any) -> float | None:
+            grant = stage.grant(model_at(served, f"m{len(served.requests)}", **more))
+            await stage.ask(grant)
+            assert grant.spent.cost_usd == grant.calls[0].cost_usd
+            return grant.calls[0].cost_usd
+
+        known = await cost(**PRICED)
+        assert known == pytest.approx(60 * 1.25e-6 + 40 * 0.125e-6 + 20 * 10e-6)
+        assert await cost(free=True) == 0.0
+        assert await cost() is None
+        assert await cost(provider="openai", model="no-such-model") is None
+        assert await cost(provider="no-such-provider") is None
+
+    play(always(Reply(usage=(100, 20), usage_details=DETAILS)), scene)
+
+
+def test_a_usage_that_makes_no_sense_has_no_cost_but_an_answer():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, **PRICED))
+        said = await stage.ask(grant)
+        assert (said.status, said.content) == (200, "ok")
+        assert grant.calls[0].usage is not None
+        assert grant.calls[0].cost_usd is None
+
+    play(always(Reply(usage=(10, 20), usage_details=DETAILS)), scene)
+
+
+def test_a_spent_budget_stops_the_next_call():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served, **PRICED)
+        price = price_of(model, input_tokens=10, output_tokens=5)
+        assert price is not None
+        for budget, calls in (
+            (Budget(tokens=16), 2),
+            (Budget(tokens=15), 1),
+            (Budget(tokens=0), 0),
+            (Budget(usd=price * 1.5), 2),
+            (Budget(usd=0.0), 0),
+        ):
+            served.requests.clear()
+            grant = stage.grant(model, budget=budget)
+            for _ in range(calls):
+                assert (await stage.ask(grant)).status == 200
+            for stream in (False, True):
+                said = await stage.ask(grant, stream=stream)
+                assert (said.status, said.code) == (402, "envwright_budget")
+            assert len(served.requests) == len(grant.calls) == calls
+            assert grant.failure is None
+
+    play(always(Reply()), scene)
+
+
+def test_a_call_of_unknown_cost_does_not_lift_a_budget():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served, **PRICED)
+        price = price_of(model, input_tokens=10, output_tokens=5)
+        assert price is not None
+        grant = stage.grant(model, budget=Budget(usd=price * 1.5))
+        statuses = [(await stage.ask(grant)).status for _ in range(4)]
+        assert statuses == [200, 502, 200, 402]
+        assert grant.spent.cost_usd is None
+
+    play(in_turn(Reply(), Reply(body=b"{}"), Reply()), scene)
+
+
+# One lane per model
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_in_flight_reach_the_models_limit_and_never_exceed_it(stream: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        grants = [stage.grant(model_at(served, limit=3)) for _ in range(4)]
+        said = await asyncio.gather(
+            *(stage.ask(grant, stream=stream) for grant in grants for _ in range(5))
+        )
+        assert [each.status for each in said] == [200] * 20
+        assert served.most_in_flight == 3
+
+    play(always(Reply(delay=0.02)), scene)
+
+
+def test_server_errors_are_tried_again_and_the_tries_counted():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert (said.status, said.content) == (200, "at last")
+        assert [(call.tries, call.status, call.error) for call in grant.calls] == [(3, 200, None)]
+        assert grant.failure is None
+
+    play(in_turn(Reply(status=500), Reply(status=503), Reply("at last")), scene)
+
+
+def test_a_server_that_fails_for_ever_is_left_after_some_tries():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert (said.status, said.code) == (500, "provider_error")
+        (call,) = grant.calls
+        assert (call.tries, call.status, call.usage) == (TRIES, 500, None)
+        assert len(served.requests) == TRIES
+        assert "overloaded" in str(call.error)
+        assert "overloaded" not in said.text
+        assert grant.failure is not None
+        assert grant.failure.transient
+        assert not grant.failure.refused
+
+    play(always(Reply("overloaded", status=500)), scene)
+
+
+def rate_limited(**headers: str) -> Reply:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply("slow down", status=429, headers=named)
+
+
+@pytest.mark.parametrize(
+    ("wait", "least", "most"),
+    [
+        (lambda: {"retry_after": "1"}, 1.0, 2.0),
+        (lambda: {"retry_after_ms": "300"}, 0.3, 1.2),
+        (lambda: {"retry_after_ms": "300", "retry_after": "50"}, 0.3, 1.2),
+        (lambda: {"retry_after_ms": "soon", "retry_after": "0.4"}, 0.4, 1.3),
+        (
+            lambda: {
+                "retry_after": format_datetime(
+                    datetime.now(UTC) + timedelta(seconds=2), usegmt=True
+                )
+            },
+            *(0.9, 3.0),
+        ),
+    ],
+    ids=["seconds", "ms", "ms before seconds", "bad ms", "date"],
+)
+def test_a_wait_that_the_provider_asks_for_is_waited_out(
+    wait: Callable[[], dict[str, str]], least: float, most: float
+):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert (said.status, said.content) == (200, "now")
+        assert grant.calls[0].tries == 2
+        assert least <= grant.calls[0].seconds <= most
+
+    play(in_turn(rate_limited(**wait()), Reply("now")), scene)
+
+
+def test_all_calls_of_a_model_wait_together_and_other_models_do_not():
+    arrived: list[tuple[str, float]] = []
+
+    def answer(body: dict[str, Any]) -> Reply:
+        arrived.append((body["model"], time.monotonic()))
+        return rate_limited(retry_after_ms="600") if len(arrived) == 1 else Reply()
+
+    async def scene(stage: Door, served: Provider) -> None:
+        slow = model_at(served, "slow", model="slow")
+        first = asyncio.create_task(stage.ask(stage.grant(slow)))
+        await until(lambda: len(arrived) == 1)
+        await asyncio.sleep(0.1)
+        others = [asyncio.create_task(stage.ask(stage.grant(slow))) for _ in range(4)]
+        quick = await stage.ask(stage.grant(model_at(served, "quick", model="quick")))
+        assert quick.status == 200
+        assert [name for name, _ in arrived] == ["slow", "quick"]
+        assert {(await task).status for task in (first, *others)} == {200}
+        told = arrived[0][1]
+        assert all(at - told >= 0.59 for name, at in arrived[1:] if name == "slow")
+        assert len(arrived) == 7
+
+    play(answer, scene)
+
+
+def test_a_wait_beyond_a_minute_fails_at_once_and_says_how_long():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        started = time.monotonic()
+        said = await stage.ask(grant)
+        assert time.monotonic() - started < 5
+        assert said.status == 429
+        assert len(served.requests) == 1
+        assert grant.failure is not None
+        assert grant.failure.retry_after_seconds == 61
+        assert grant.failure.transient
+
+    play(always(rate_limited(retry_after="61")), scene)
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "1"}], ids=["", "retry-after"])
+def test_a_refusal_is_final_at_once(status: int, headers: dict[str, str]):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
+        said = await stage.ask(grant)
+        assert (said.status, said.code) == (status, "provider_error")
+        assert (grant.calls[0].tries, grant.calls[0].status) == (1, status)
+        assert len(served.requests) == 1
+        assert grant.failure is not None
+        assert grant.failure.refused
+        if status in (401, 403):
+            assert "CANARY_KEY" in str(grant.failure)
+        assert "go away" in str(grant.failure)
+
+    play(always(Reply("go away", status=status, headers=headers)), scene, keys=KEYS)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"message": "too long", "code": "context_length_exceeded"}),
+        (400, {"message": "This model's maximum context length is 8192 tokens."}),
+        (400, {"message": "the request exceeds the available context size", "type": "x"}),
+        (400, {"message": "prompt is too long: 209999 tokens > 200000 maximum"}),
+        (413, {"message": "Your input exceeds the context window of this model."}),
+    ],
+)
+def test_a_conversation_that_is_too_long_is_no_failure_of_the_provider(
+    status: int, error: dict[str, str], stream: bool
+):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant, stream=stream)
+        assert (said.status, said.code) == (status, "context_length_exceeded")
+        assert len(served.requests) == 1
+        assert grant.failure is None
+        assert grant.calls[0].error
+
+    play(always(Reply(body=json.dumps({"error": error}).encode(), status=status)), scene)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "temperature must be below 2"), (500, "context window crashed"), (302, "elsewhere")],
+)
+def test_other_errors_are_failures_of_the_provider(status: int, words: str):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert (said.status, said.code) == (status, "provider_error")
+        assert grant.failure is not None
+        assert not grant.failure.refused
+        assert words in str(grant.failure)
+
+    headers = {"Location": "/v1/elsewhere"}
+    play(always(Reply(words, status=status, headers=headers)), scene)
+
+
+# Answers that are none
+
+
+MALFORMED: dict[str, bytes] = {
+    "empty": b"",
+    "text": b"<html>welcome</html>",
+    "no utf-8": b"\xff\xfe\x00",
+    "cut": b'{"choices": [{"mess',
+    "list": b"[]",
+    "null": b"null",
+    "number": b"7",
+    "no choices": b"{}",
+    "choices is no list": b'{"choices": {"0": {}}}',
+    "empty choices": b'{"choices": [], "usage": {"prompt_tokens": 1}}',
+    "choice is null": b'{"choices": [null]}',
+    "choice is text": b'{"choices": ["hello"]}',
+    "no message": b'{"choices": [{}]}',
+    "message is text": b'{"choices": [{"message": "hello"}]}',
+    "error with 200": b'{"error": {"message": "overloaded"}}',
+    "deep": b"[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
+def test_a_200_that_holds_no_completion_is_a_failure_of_the_provider(body: bytes):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert (said.status, said.code) == (502, "provider_error")
+        (call,) = grant.calls
+        assert call.error
+        assert (call.tries, call.usage, call.cost_usd, call.status) == (2, None, None, 200)
+        assert grant.failure is not None
+        assert grant.failure.transient
+
+    play(in_turn(Reply(status=500), Reply(body=body)), scene)
+
+
+def breaking(how: str, *, stream: bool) -> Callable[[web.Request], Any]:
+    async def act(request: web.Request) -> web.StreamResponse:
+        headers = {} if stream else {"content-length": "5000", "content-type": "application/json"}
+        response = web.StreamResponse(headers=headers)
+        await response.prepare(request)
+        choice = {"index": 0, "delta": {"content": "half"}, "finish_reason": None}
+        if stream:
+            await send(response, {"choices": [choice]})
+        else:
+            await response.write(b'{"choices": [')
+        await asyncio.sleep(0.05)
+        assert request.transport is not None
+        if how == "abort":
+            request.transport.abort()
+        elif how == "close":
+            request.transport.close()
+        return response
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("stream", "how"),
+    [(False, "close"), (False, "abort"), (True, "close"), (True, "abort"), (True, "end")],
+)
+def test_an_answer_that_breaks_off_is_a_failure_of_unknown_usage(stream: bool, how: str):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, limit=1, **PRICED))
+        said = await stage.ask(grant, stream=stream)
+        if stream:
+            assert said.broke_off
+            assert said.content == "half"
+            assert "[DONE]" not in said.text
+        else:
+            assert (said.status, said.code) == (502, "provider_error")
+        (call,) = grant.calls
+        assert call.error
+        assert (call.usage, call.cost_usd) == (None, None)
+        assert grant.spent.cost_usd is None
+        assert call.tries == 2
+        assert grant.failure is not None
+        assert grant.failure.transient
+        assert (await stage.ask(stage.grant(model_at(served, limit=1)))).status == 200
+
+    broken = Reply(act=breaking(how, stream=stream))
+    play(in_turn(Reply(status=500), broken, Reply()), scene)
+
+
+def test_a_provider_that_is_not_there_is_a_failure_without_a_status():
+    async def scene(stage: Door, served: Provider) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as gone:
+            port = gone.getsockname()[1]
+        model = Model(name="dead", base_url=f"http://127.0.0.1:{port}/v1", model="dead")
+        grant = stage.grant(model)
+        said = await stage.ask(grant)
+        assert (said.status, said.code) == (502, "provider_error")
+        assert str(port) not in said.text
+        assert (grant.calls[0].status, grant.calls[0].tries) == (None, TRIES)
+        assert grant.failure is not None
+        assert grant.failure.transient
+
+    play(always(Reply()), scene)
+
+
+# A caller that goes away
+
+
+async def flood(request: web.Request) -> web.StreamResponse:
+    """Events as fast as they go, for ever."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    choice = {"index": 0, "delta": {"content": "x" * 50_000}, "finish_reason": None}
+    while True:
+        await send(response, {"choices": [choice]})
+
+
+async def trickle(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    choice = {"index": 0, "delta": {"content": "x"}, "finish_reason": None}
+    while True:
+        await send(response, {"choices": [choice]})
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("reply", "stream"),
+    [(Reply(delay=30), False), (Reply(act=flood), True), (Reply(act=trickle), True)],
+    ids=["plain", "flood", "trickle"],
+)
+def test_the_call_ends_when_its_caller_goes_away(reply: Reply, stream: bool):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, limit=1))
+        asking = stage.session.post(
+            stage.urls[0], json=question(stream=stream), headers=stage.headers(grant, "agent")
+        )
+        if stream:
+            answer = await asking
+            await answer.content.readany()
+            answer.close()
+        else:
+            task = asyncio.ensure_future(asking)
+            await until(lambda: served.in_flight == 1)
+            task.cancel()
+        await until(lambda: served.aborted == 1)
+        await until(lambda: len(grant.calls) == 1)
+        (call,) = grant.calls
+        assert call.error == "the caller went away"
+        assert call.usage is None
+        assert grant.failure is None
+        again = await stage.ask(stage.grant(model_at(served, limit=1)))
+        assert (again.status, again.content) == (200, "next")
+        assert len(served.requests) == 2
+
+    play(in_turn(reply, Reply("next")), scene)
+
+
+def test_a_caller_that_goes_away_while_a_retry_waits_frees_its_place():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, limit=1))
+        task = asyncio.ensure_future(stage.ask(grant))
+        await until(lambda: len(served.requests) == 1)
+        task.cancel()
+        await until(lambda: len(grant.calls) == 1)
+        assert (await stage.ask(stage.grant(model_at(served, limit=1)))).status == 200
+        assert len(served.requests) == 2
+
+    play(in_turn(rate_limited(retry_after="1"), Reply()), scene)
+
+
+# Waiting, as pure functions
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HEADER_VALUES = (
+    st.text()
+    | st.integers().map(str)
+    | st.floats().map(str)
+    | st.datetimes().map(lambda at: format_datetime(at.replace(tzinfo=UTC), usegmt=True))
+    | st.datetimes().map(format_datetime)
+)
+
+
+@given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), HEADER_VALUES))
+@example({"retry-after": "inf"})
+@example({"retry-after": "nan"})
+@example({"retry-after-ms": "1e999"})
+@example({"retry-after": "Thu, 01 Jan 99999999999 00:00:00 GMT"})
+@example({"retry-after": "Thu, 01 Jan 2026 00:00:00 -0000"})
+@example({"retry-after": "1, 1 Jan 1 99999999999:1:1 +99999999999"})
+def test_whatever_retry_after_says_is_a_finite_wait_or_none(headers: dict[str, str]):
+    wait = retry_after(headers, NOW)
+    assert wait is None or (wait >= 0 and math.isfinite(wait))
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": " 2.5 "}, 2.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:30 GMT"}, 30.0),
+        ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": ""}, None),
+    ],
+)
+def test_retry_after_is_read_in_each_of_its_spellings(headers: dict[str, str], wait: float | None):
+    assert retry_after(headers, NOW) == wait
+
+
+STATUSES = st.none() | st.integers(300, 599)
+
+
+@given(
+    STATUSES,
+    st.none() | st.floats(0, 10_000),
+    st.none() | st.just("context_length_exceeded"),
+    st.integers(1, 10_000),
+)
+def test_a_pause_is_never_negative_nor_above_the_cap_and_refusals_have_none(
+    status: int | None, wait: float | None, code: str | None, tries: int
+):
+    failure = ProviderError("x", status=status, retry_after_seconds=wait, code=code)
+    pause = pause_after(failure, tries)
+    assert pause is None or 0 <= pause <= LONGEST_WAIT_SECONDS
+    if failure.refused or code or not failure.transient or (wait or 0) > LONGEST_WAIT_SECONDS:
+        assert pause is None
+    if tries >= 12:
+        assert pause is None
+    if tries == 1 and status in (None, 429, 500) and code is None and wait is None:
+        assert pause is not None
