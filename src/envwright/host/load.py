@@ -154,7 +154,7 @@ def of_call_error(source: Source, error: CallError) -> UsageError | EnvironmentF
 
 def of_death(source: Source, died: HostDied) -> EnvironmentFailure:
     said = died.tail.strip().splitlines()
-    last = f" ({said[-1].strip()[:200]})" if said else ""
+    last = traceback_end(died.tail) or (f" ({said[-1].strip()[:200]})" if said else "")
     return EnvironmentFailure(
         f"environment {source.name} does not load: its process ended: {died.why}{last}",
         hint="run it with ENVWRIGHT_DEBUG=1 for all that it printed",

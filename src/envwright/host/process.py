@@ -24,6 +24,7 @@ from envwright.sandbox import Command, Confinement, Mount, Process, Sandbox
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, encode
 
 PING_SECONDS = 1.0
+EXIT_SECONDS = 1.0
 HOST_PACKAGE = Path(envwright_host.__file__).resolve().parent
 
 
@@ -147,6 +148,8 @@ class HostProcess:
         except (BadFrameError, KeyError, TypeError, ValueError, OverflowError) as error:
             self.kill(f"it broke the protocol: {error}")
         except (asyncio.IncompleteReadError, ConnectionError):
+            # As a rule it is ending by itself, and its exit code says more than our signal would.
+            await asyncio.sleep(EXIT_SECONDS)
             self.process.kill()
 
     def take(self, message: Json) -> None:

@@ -15,7 +15,13 @@ from envwright.store.schema import HEAD
 
 def open_engine(path: Path) -> sa.Engine:
     """SQLite in WAL mode: readers never wait, a writer waits up to half a minute."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{path.parent} cannot be written: {error.strerror}",
+            hint="set ENVWRIGHT_HOME to a folder of yours",
+        ) from error
     engine = sa.create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False})
 
     @event.listens_for(engine, "connect")
