@@ -16,7 +16,11 @@ from envwright.errors import SandboxError
 from envwright.sandbox.cgroup import Group, make_group, sweep_stale
 from envwright.sandbox.sandbox import Command, Process
 
-SYSTEM = ("/usr", "/etc/ssl", "/etc/ca-certificates", "/etc/ld.so.cache", "/etc/alternatives")
+SYSTEM = (
+    *("/usr", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates"),
+    *("/etc/ld.so.cache", "/etc/alternatives"),
+)
+"""Not /etc/ssl as a whole: it holds the machine's private keys."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
 INSTALL_HINT = "run `sudo apt-get install bubblewrap` (or your distribution's package)"
 
@@ -58,6 +62,9 @@ class Bubblewrap:
             arguments += [kind, str(mount.path), str(mount.path)]
         if command.workspace is not None:
             arguments += ["--bind", str(command.workspace), str(command.workspace)]
+        # Last, for mounting makes folders. Under root, code in the sandbox owns /proc/sys:
+        # without this it could set `core_pattern`, and with it run programs outside.
+        arguments += ["--remount-ro", "/proc", "--remount-ro", "/"]
         arguments += ["--chdir", str(command.workspace or "/tmp")]
         for name, value in command.variables.items():
             arguments += ["--setenv", name, value]

@@ -1,0 +1,189 @@
+"""Environment code tries to get out of its sandbox, some fifty times; each try has a test.
+
+The same tries without a sandbox do get out: what is refused here is refused by bubblewrap.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import envwright_host
+from envwright.environment import resolve
+from envwright.environment.source import snapshot
+from envwright.sandbox.cgroup import make_group
+from envwright.store import Store
+from support import ROOT, CommandLine
+
+ENVIRONMENTS = ROOT / "tests" / "environments"
+CANARY = "sk-canary-5d1f0c"
+PROCESSES, MEMORY_MB = 48, 1500
+
+REFUSED = (
+    *("key_in_its_variables", "key_in_any_variables", "key_of_another_process"),
+    *("memory_of_another_process", "home", "home_through_another_root", "users_home", "checkout"),
+    *("store", "blobs", "another_revision", "neighbours_of_its_revision", "settings"),
+    *("users_of_the_machine", "private_keys_of_the_machine", "inherited_files", "loopback"),
+    *(
+        "loopback_through_the_gateway",
+        "tunnel_through_the_gateway",
+        "abstract_socket",
+        "socket_in_a_folder",
+    ),
+    *("sockets_of_services", "internet", "datagram", "names", "interfaces"),
+    *("write_root", "write_usr", "write_etc", "write_venv", "write_interpreter"),
+    *("write_its_source", "write_host_package", "open_kernel_settings", "write_outside"),
+    *("signal_another_process", "see_the_worker", "trace_another_process"),
+    *("namespaces_of_another_process", "mount", "bind_over_its_source", "make_a_user_namespace"),
+    *("make_a_mount_namespace", "make_a_network_namespace", "change_root", "become_root"),
+    *("make_a_device", "capabilities", "control_groups", "terminal", "lift_the_memory_limit"),
+    "much_memory",
+)
+COUNTED = ("much_memory_in_children", "many_processes")
+GOT_WITHOUT_A_SANDBOX = (
+    *("key_in_any_variables", "key_of_another_process", "home", "home_through_another_root"),
+    *("checkout", "store", "blobs", "another_revision", "neighbours_of_its_revision", "settings"),
+    *("users_of_the_machine", "loopback", "abstract_socket", "socket_in_a_folder"),
+    *("signal_another_process", "see_the_worker", "namespaces_of_another_process"),
+)
+
+
+@contextmanager
+def listening(family: int, address: Any) -> Iterator[socket.socket]:
+    """A server outside that greets whoever connects."""
+    with socket.socket(family) as server:
+        server.bind(address)
+        server.listen()
+
+        def greet() -> None:
+            while True:
+                try:
+                    reached, _ = server.accept()
+                except OSError:
+                    return
+                with reached, suppress(OSError):
+                    reached.sendall(b"HTTP/1.0 200 OK\r\n\r\nthe outside")
+
+        thread = threading.Thread(target=greet, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[dict[str, Any]]:
+    """A machine worth attacking: a home, a store, another revision, servers, a process."""
+    folder = tmp_path_factory.mktemp("outside")
+    home, state = folder / "home", folder / "state"
+    home.mkdir()
+    (home / "secret").write_text(CANARY)
+    Store(state).close()
+    (state / "blobs").mkdir(exist_ok=True)
+    (state / "blobs" / "trace").write_text(CANARY)
+    another = snapshot(resolve(str(ENVIRONMENTS / "hostile")), state / "revisions")
+    settings = folder / "envwright.toml"
+    settings.write_text(f"[limits]\nprocesses = {PROCESSES}\nmemory_mb = {MEMORY_MB}\n")
+    own = state / "revisions" / resolve(str(ENVIRONMENTS / "prober")).revision
+    mounted = [sys.base_prefix, Path(envwright_host.__file__).parent, own, *venvs.iterdir()]
+    with ExitStack() as stack:
+        tcp = stack.enter_context(listening(socket.AF_INET, ("127.0.0.1", 0)))
+        stack.enter_context(listening(socket.AF_UNIX, str(home / "socket")))
+        abstract = f"envwright-test-{folder}"
+        stack.enter_context(listening(socket.AF_UNIX, "\0" + abstract))
+        victim = subprocess.Popen(["sleep", "600"], env={"KEY": CANARY})
+        stack.callback(victim.wait)
+        stack.callback(victim.kill)
+        yield {
+            "canary": CANARY,
+            "home": str(home),
+            "users_home": str(Path.home()),
+            "checkout": str(ROOT),
+            "allowed": [str(Path(path).resolve()) for path in mounted],
+            "state": str(state),
+            "settings": str(settings),
+            "another_revision": str(another.folder),
+            "port": tcp.getsockname()[1],
+            "abstract": abstract,
+            "socket": str(home / "socket"),
+            "process": victim.pid,
+        }
+
+
+def attempt(outside: dict[str, Any], venvs: Path, *flags: str, only: tuple[str, ...] = ()):
+    """Let the environment try, under the real command with a key among its variables."""
+    folder = Path(outside["settings"]).parent
+    variables = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": outside["home"],
+        "OPENAI_API_KEY": CANARY,
+        "ENVWRIGHT_HOME": outside["state"],
+        "ENVWRIGHT_VENVS": str(venvs),
+    }
+    done = CommandLine(variables, folder)(
+        *("env", "tasks", ENVIRONMENTS / "prober", "--json", *flags),
+        *("--arg", f"outside={json.dumps(outside)}", "--arg", f"only={json.dumps(only)}"),
+    )
+    assert done.code == 0, done.err
+    return {line["row"]["probe"]: line["row"]["went"] for line in done.lines}, done
+
+
+@pytest.fixture(scope="module")
+def tries(outside: dict[str, Any], venvs: Path) -> dict[str, str]:
+    went, _ = attempt(outside, venvs)
+    left = Path(outside["home"], "left-behind")
+    if left.exists():
+        went["write_outside"] = "got: a file outside"
+        left.unlink()
+    return went
+
+
+@pytest.mark.slow
+def test_every_try_is_judged(tries):
+    assert set(tries) == {*REFUSED, *COUNTED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("probe", REFUSED)
+def test_environment_code_cannot(tries, probe):
+    assert tries[probe].startswith(("refused: ", "nothing")), tries[probe]
+
+
+@pytest.mark.slow
+def test_a_fork_bomb_ends_at_the_limit_of_processes(tries):
+    made = int(tries["many_processes"].split()[1])
+    assert 0 < made < PROCESSES if groups_work() else made == 200
+
+
+@pytest.mark.slow
+def test_children_together_stay_within_the_memory_of_the_tree(tries):
+    alive = int(tries["much_memory_in_children"].split()[1])
+    assert alive * 400 < MEMORY_MB if groups_work() else alive == 5
+
+
+def groups_work() -> bool:
+    """Whether this machine lets us limit a whole tree; else single processes are limited."""
+    group = make_group(2**30, 8, None)
+    if group is not None:
+        group.close()
+    return group is not None
+
+
+@pytest.mark.slow
+def test_without_a_sandbox_the_same_tries_succeed_and_the_user_is_warned(outside, venvs):
+    only = (*GOT_WITHOUT_A_SANDBOX, "write_outside")
+    went, done = attempt(outside, venvs, "--sandbox", "none", only=only)
+    assert {probe for probe, how in went.items() if how.startswith("got: ")} == {
+        *GOT_WITHOUT_A_SANDBOX
+    }, went
+    left = Path(outside["home"], "left-behind")
+    assert left.exists()
+    left.unlink()
+    assert "warning: --sandbox none" in done.err
