@@ -1,10 +1,12 @@
 """What tests share: one folder of venvs, a home per test, the command line as a process."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
 from support import CommandLine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,15 +28,25 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
+@pytest.fixture(scope="session")
+def fresh_variables(venvs: Path) -> Callable[[Path], dict[str, str]]:
+    """The variables of a fresh user: no keys, and the home that is given."""
+
+    def variables(home: Path) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.endswith("_API_KEY") and not name.startswith("ENVWRIGHT_")
+        }
+        return {**kept, "ENVWRIGHT_HOME": str(home), "ENVWRIGHT_VENVS": str(venvs), "NO_COLOR": "1"}
+
+    return variables
+
+
 @pytest.fixture
-def variables(home: Path, venvs: Path) -> dict[str, str]:
-    """The variables of a fresh user: no keys, a home of the test's own."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.endswith("_API_KEY") and not name.startswith("ENVWRIGHT_")
-    }
-    return {**kept, "ENVWRIGHT_HOME": str(home), "ENVWRIGHT_VENVS": str(venvs), "NO_COLOR": "1"}
+def variables(home: Path, fresh_variables: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+    """Those of a fresh user with a home of the test's own."""
+    return fresh_variables(home)
 
 
 @pytest.fixture
