@@ -961,3 +961,21 @@ def test_a_pause_is_never_negative_nor_above_the_cap_and_refusals_have_none(
         assert pause is None
     if tries == 1 and status in (None, 429, 500) and code is None and wait is None:
         assert pause is not None
+
+
+def test_a_request_that_was_answered_in_the_end_is_forgiven_and_no_other():
+    refusals = iter([Reply("no", status=400)] * 2)
+
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        await stage.ask(grant, temperature=1)
+        await stage.ask(grant, temperature=2)
+        assert len(grant.failures) == 2
+        await stage.ask(grant, temperature=3)
+        assert len(grant.failures) == 2
+        await stage.ask(grant, temperature=1)
+        assert len(grant.failures) == 1
+        await stage.ask(grant, temperature=2)
+        assert grant.failure is None
+
+    play(lambda body: next(refusals, Reply("yes")), scene)

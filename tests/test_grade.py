@@ -166,22 +166,19 @@ def test_a_reward_is_the_weighted_sum_and_a_metric_that_did_not_run_is_named():
 
 
 @pytest.mark.parametrize(
-    ("body", "failed"),
+    "body",
     [
-        (record(trace(errors=[error("HarnessError", "exit 1")]), ok=False), True),
-        (record(trace(errors=[error("TaskError", "task scoring: x")])), True),
-        (record(trace(), ok=False), True),
-        (record(ok=False, errors=[error("EnvError")]), True),
-        # A call that failed and was got over is no failure.
-        (record(trace()), False),
+        record(trace(errors=[error("HarnessError", "exit 1")]), ok=False),
+        record(trace(errors=[error("TaskError", "task scoring: x")])),
+        record(trace(), ok=False),
+        record(ok=False, errors=[error("EnvError")]),
+        # Environment code that swallowed the failure of its judge measured nothing.
+        record(trace()),
     ],
 )
-def test_the_gateways_word_on_the_provider_outranks_what_broke_after_it(body, failed):
+def test_the_gateways_word_on_the_provider_outranks_what_came_after_it(body):
     refusal = ProviderError("401: no", status=401, hint="check the key")
     outcome = judge(body, refusal)
-    if not failed:
-        assert isinstance(outcome, Scored)
-        return
     assert isinstance(outcome, Failed)
     assert (outcome.cause, outcome.refused, outcome.retryable) == (Cause.PROVIDER, True, False)
     assert outcome.detail == "401: no. hint: check the key"

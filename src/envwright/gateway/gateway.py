@@ -6,6 +6,7 @@ a call; nothing a provider sends but its answer comes back.
 """
 
 import asyncio
+import hashlib
 import json
 import socket
 import time
@@ -104,7 +105,8 @@ class Gateway:
         model = grant.model_for(seat)
         if model is None:
             who = "environment code" if seat == ENVIRONMENT else f"seat {seat!r}"
-            raise Refusal(403, "no_model", f"{who} may ask no model here (see --judge)")
+            grant.unserved = f"{who} asked a model, and there is none for it: give one with --judge"
+            raise Refusal(403, "no_model", grant.unserved)
         if (reached := grant.budget.exceeded(grant.spent)) is not None:
             raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
         return grant, seat[:80], model
@@ -114,7 +116,7 @@ class Gateway:
     ) -> web.StreamResponse:
         sent = json.dumps(openai_chat.outgoing(body, model)).encode()
         exchange = grant.exchanges[seat] = Exchange(body)
-        call = Call(grant, seat, model, stream=False)
+        call = Call(grant, seat, model, sent, stream=False)
         try:
             async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
                 call.tries, call.status = tries, 200
@@ -143,7 +145,7 @@ class Gateway:
     ) -> web.StreamResponse:
         sent = json.dumps(openai_chat.outgoing(body, model)).encode()
         grant.exchanges[seat] = Exchange(body)
-        call = Call(grant, seat, model, stream=True)
+        call = Call(grant, seat, model, sent, stream=True)
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         relay = Relay(str(body.get("model", "")), openai_chat.wants_usage(body))
         try:
@@ -178,7 +180,7 @@ class Gateway:
     def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
         if error.code is None:
-            call.grant.failure = error
+            call.grant.failures[call.request] = error
         self.record(call, usage=usage, status=error.status or call.status, error=error.message)
 
     def record(
@@ -191,6 +193,8 @@ class Gateway:
         error: str | None = None,
     ) -> None:
         model, grant = call.model, call.grant
+        if error is None:
+            grant.failures.pop(call.request, None)
         cost = None
         if usage is not None:
             cost = price_of(
@@ -227,12 +231,16 @@ class Gateway:
 class Call:
     """A call under way."""
 
-    __slots__ = ("grant", "model", "seat", "started", "started_at", "status", "stream", "tries")
+    __slots__ = (
+        *("grant", "model", "request", "seat", "started"),
+        *("started_at", "status", "stream", "tries"),
+    )
 
-    def __init__(self, grant: Grant, seat: str, model: Model, *, stream: bool) -> None:
+    def __init__(self, grant: Grant, seat: str, model: Model, sent: bytes, *, stream: bool) -> None:
         self.grant = grant
         self.seat = seat
         self.model = model
+        self.request = (seat, hashlib.sha256(sent).digest())
         self.stream = stream
         self.tries = 0
         self.status: int | None = None

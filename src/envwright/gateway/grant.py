@@ -49,10 +49,19 @@ class Grant:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     spent: Spending = Spending()
-    failure: ProviderError | None = None
-    """The last call that the provider failed for good."""
+    failures: dict[tuple[str, bytes], ProviderError] = field(
+        default_factory=dict[tuple[str, bytes], ProviderError]
+    )
+    """Requests that the provider failed for good; the same one answered later is forgiven."""
+    unserved: str | None = None
+    """What was asked of a model that nobody may ask here, in words."""
     exchanges: dict[str, Exchange] = field(default_factory=dict[str, Exchange])
     closed: bool = False
+
+    @property
+    def failure(self) -> ProviderError | None:
+        """The last request that the provider never answered."""
+        return next(reversed(self.failures.values()), None)
 
     def model_for(self, seat: str) -> Model | None:
         return self.environment_model if seat == ENVIRONMENT else self.seat_model

@@ -45,12 +45,20 @@ CAUSES = {
 NOT_A_NUMBER_RULE = "EW001"
 
 
-def judge_episode(record: EpisodeRecord, failure: ProviderError | None) -> Outcome:
-    """What the episode amounts to."""
+def judge_episode(
+    record: EpisodeRecord, failure: ProviderError | None, unserved: str | None = None
+) -> Outcome:
+    """What the episode amounts to.
+
+    A request that was never answered spoils the measurement, whatever environment code
+    made of it: a judge that could not be asked did not say no.
+    """
     measured = record.measured
     problems = [*record.problems, *(p for trace in record.traces for p in trace.problems)]
-    if failure is not None and (problems or not record.ok):
+    if failure is not None:
         return failed_provider(failure)
+    if unserved is not None:
+        return Failed(cause=Cause.GRADER, detail=unserved)
     if problems:
         return broke(problems[-1])
     if measured is None:

@@ -65,7 +65,7 @@ async def run(
         )
         episode = read_episode(mapping(record), grant.calls, None)
         traces = episode.traces
-        outcome = judge_episode(episode, grant.failure)
+        outcome = judge_episode(episode, grant.failure, grant.unserved)
         findings = findings_of(episode, spec.key, f"envwright trial show {spec.id[:12]}")
     except asyncio.CancelledError:
         raise
