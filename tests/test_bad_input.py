@@ -70,6 +70,7 @@ DEPENDS = PROJECT + 'dependencies = ["verifiers>=0.4"]\n'
         ("./nothing/here", {}, ["'./nothing/here'", "no such folder"]),
         ("./file.py", {"file.py": ""}, ["'./file.py' is a file"]),
         ("./probe", {"probe/x.py": ""}, ["probe is no environment", "no pyproject.toml"]),
+        ("./pro\n\x1bbe", {"pro\n\x1bbe/x": ""}, ["pro \\x1bbe is no environment"]),
         ("./probe", {"probe/pyproject.toml": "[project"}, ["probe/pyproject.toml", "Expected"]),
         ("./probe", {"probe/pyproject.toml": "[tool.x]"}, ["pyproject.toml", "[project]"]),
         ("./probe", {"probe/pyproject.toml": "[project]"}, ["pyproject.toml", "[project]"]),

@@ -31,7 +31,7 @@ from envwright.cli.output import (
     talk_console,
     usd_text,
 )
-from envwright.cli.shared import environment_options, json_option, parse_args, run_async
+from envwright.cli.shared import environment_options, json_option, parse_args, run_async, until
 from envwright.errors import Cause
 from envwright.trial import Outcome, Sampling, Scored, TrialSpec
 from envwright.work.estimate import Estimate
@@ -114,7 +114,7 @@ def run(
     async def main(stop: asyncio.Event) -> int:
         async with App.make(sandbox=sandbox, say=say) as app:
             if dry_run:
-                print_estimate(await app.estimate(options), as_json=as_json)
+                print_estimate(await until(stop, app.estimate(options)), as_json=as_json)
                 return 0
             with Bars(as_json=as_json) as bars:
                 result = await app.run(options, Watch(bars.planned, bars.ended, stop))
