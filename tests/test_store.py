@@ -232,7 +232,9 @@ def test_a_trace_is_written_before_its_outcome_or_there_is_neither(store, planne
         assignment=Assignment(agent=spec.agent),
     )
     ended = []
-    work = TrialWork(store, {spec.id: spec}, lambda _: bench, lambda *_: ended.append(1), lambda: None)
+    work = TrialWork(
+        store, {spec.id: spec}, lambda _: bench, lambda *_: ended.append(1), lambda: None
+    )
     kept, store.blobs = store.blobs, Blobs(store, spec.id, full=full)
     if full:
         with pytest.raises(OSError, match="no space"):
