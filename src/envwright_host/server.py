@@ -7,7 +7,6 @@ when the next line hangs for ever.
 
 import asyncio
 import contextlib
-import faulthandler
 import json
 import socket
 import traceback
@@ -15,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, pack
+from envwright_host.watchdog import Watchdog
 
 Phase = Callable[[str], None]
 Call = Callable[[dict[str, Any], Phase], Awaitable[Any]]
@@ -51,6 +51,7 @@ class Wire:
 class Server:
     def __init__(self, control: socket.socket) -> None:
         self.wire = Wire(control)
+        self.watchdog = Watchdog()
         self.running: dict[int, asyncio.Task[None]] = {}
         self.calls: dict[str, Call] = {}
 
@@ -69,8 +70,7 @@ class Server:
 
     def dispatch(self, message: dict[str, Any]) -> None:
         if "ping" in message:
-            # Should the loop hang from now on, the line it hangs in is printed in time.
-            faulthandler.dump_traceback_later(float(message["stall"]), exit=False)
+            self.watchdog.beat(float(message["stall"]))
             self.wire.send({"pong": message["ping"]})
             return
         call_id = int(message["id"])
