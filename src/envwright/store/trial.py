@@ -103,7 +103,7 @@ def close_lost(
             .where(table.c.trial == row.trial, table.c.n == row.n)
             .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
         )
-        if lost_in_a_row(connection, row.trial) >= LOST_ATTEMPTS:
+        if is_given_up(connection, row.trial):
             given_up = Failed(
                 cause=Cause.OURS,
                 detail=f"{LOST_ATTEMPTS} attempts in a row were lost with their worker",
@@ -112,28 +112,17 @@ def close_lost(
     return [row.trial for row in lost]
 
 
-def lost_in_a_row(connection: sa.Connection, trial: str) -> int:
+def is_given_up(connection: sa.Connection, trial: str) -> bool:
+    """Whether its last attempts were all lost."""
     table = schema.attempt
-    states = connection.execute(
-        sa.select(table.c.state).where(table.c.trial == trial).order_by(table.c.n.desc())
-    ).scalars()
-    count = 0
-    for state in states:
-        if state != str(AttemptState.LOST):
-            break
-        count += 1
-    return count
-
-
-def charged_attempts(connection: sa.Connection, trial: str, since: datetime) -> int:
-    """Attempts that count against the trial, since a sweep began."""
-    table = schema.attempt
-    statement = sa.select(sa.func.count()).where(
-        table.c.trial == trial,
-        table.c.started_at >= since,
-        table.c.state == str(AttemptState.FINISHED),
+    statement = (
+        sa.select(table.c.state)
+        .where(table.c.trial == trial)
+        .order_by(table.c.n.desc())
+        .limit(LOST_ATTEMPTS)
     )
-    return connection.execute(statement).scalar_one()
+    states = list(connection.execute(statement).scalars())
+    return states == [str(AttemptState.LOST)] * LOST_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)

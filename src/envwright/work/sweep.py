@@ -128,10 +128,12 @@ async def run_sweep(
     now = datetime.now(UTC)
 
     def save() -> set[str]:
-        store.write(trials.close_lost, is_alive, now)
+        lost = store.write(trials.close_lost, is_alive, now)
         store.write(sweeps.save_sweep, sweep, environment, plan, list(planned.values()), now)
         store.write(sweeps.save_tasks, environment, request.args, tasks)
-        return store.read(sweeps.unscored, sweep)
+        # What took its worker with it time and again is reported, not started once more.
+        given_up = {trial for trial in lost if store.read(trials.is_given_up, trial)}
+        return store.read(sweeps.unscored, sweep) - given_up
 
     missing = await asyncio.to_thread(save)
     watch.planned(sweep, list(planned.values()), missing)
