@@ -356,7 +356,8 @@ class Task(vf.Task[Data]):
         own = door.token_of_trial.get()
         if said == "remember":
             remembered.append(own)
-        token = {"own": own, "remember": own, "remembered": (remembered or [""])[-1]}.get(said, said)
+            return float(len(own) >= 32)
+        token = remembered[-1] if said == "remembered" else said
         body = {"model": "agent", "messages": [{"role": "user", "content": "hi"}]}
         headers = {door.TOKEN: token, door.SEAT: "agent"}
         async with httpx.AsyncClient() as client:
