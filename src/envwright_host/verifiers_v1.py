@@ -39,6 +39,7 @@ class Dialect:
         self.loaded: list[vf.Task] = []
         self.rest: Iterator[vf.Task] = iter(())
         self.keys: dict[int, str] = {}
+        self.skipped: dict[type[vf.Task], list[str]] = {}
         self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
         self.is_serving = False
@@ -184,7 +185,7 @@ class Dialect:
     async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
         task = self.task_at(item["index"], item.get("key"))
         trace = trace_of(task, item["reply"])
-        skipped = signals_that_need_a_runtime(task)
+        skipped = self.skipped_without_runtime(task)
         try:
             await task.score(trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one reply's failure is its result
@@ -192,6 +193,12 @@ class Dialect:
 
             return {"error": problem_of(error.__cause__ or error), "skipped": skipped}
         return {"rewards": trace.rewards, "metrics": trace.metrics, "skipped": skipped}
+
+    def skipped_without_runtime(self, task: vf.Task) -> list[str]:
+        """The same for every task of a type: they share their config."""
+        if type(task) not in self.skipped:
+            self.skipped[type(task)] = signals_that_need_a_runtime(task)
+        return self.skipped[type(task)]
 
     async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
         task = self.task_at(args["index"], args["key"])
