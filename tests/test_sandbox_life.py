@@ -14,7 +14,8 @@ from envwright.agent.script import Script
 from envwright.gateway import Grant
 from envwright.host import Loaded
 from envwright.model import Model
-from envwright.sandbox import Bubblewrap
+from envwright.sandbox import Bubblewrap, Command
+from envwright.sandbox.cgroup import places
 from envwright.trial import Scored
 from provider import provider
 from support import ROOT, make_environment, processes_with
@@ -85,6 +86,27 @@ def test_a_bubblewrap_that_cannot_start_is_reported_with_its_own_words(monkeypat
 
 def test_a_working_bubblewrap_is_not_reported():
     assert asyncio.run(Bubblewrap().check()) is None
+
+
+def test_sandboxes_that_are_killed_leave_no_groups_behind():
+    async def start_and_kill() -> None:
+        # Silent children: that the output ends does not mean that they have ended.
+        children = "for n in $(seq 60); do sleep 60 >/dev/null 2>&1 & done; echo up; wait"
+        process = await Bubblewrap().start(Command(argv=("/bin/sh", "-c", children)))
+        while "up" not in process.tail:
+            await asyncio.sleep(0.01)
+        process.kill()
+        await process.wait()
+
+    before = groups_of_this_process()
+    for _ in range(5):
+        asyncio.run(start_and_kill())
+    assert len(groups_of_this_process() - before) <= 1, "only the last may still be ending"
+
+
+def groups_of_this_process() -> set[Path]:
+    folders = [base for base, _ in places(2**30, 8, None)]
+    return {path for base in folders[:1] for path in base.glob(f"envwright-{os.getpid()}-*")}
 
 
 @pytest.mark.parametrize("command", [("run", "--agent", "oracle"), ("env", "inspect")])

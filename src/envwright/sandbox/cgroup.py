@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path("/sys/fs/cgroup")
 OURS = re.compile(r"^envwright-(\d+)-\d+$")
 _count = itertools.count(1)
+_left: set[Path] = set()
+"""Folders that could not be removed yet: what was killed in them had not quite ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Group:
             for pid in members(folder):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            _left.add(folder)
+        remove_left()
 
 
 def members(folder: Path) -> list[int]:
@@ -44,6 +46,17 @@ def members(folder: Path) -> list[int]:
         return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
     except OSError:
         return []
+
+
+def remove_left() -> None:
+    for folder in list(_left):
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            pass
+        except OSError:
+            continue
+        _left.discard(folder)
 
 
 def make_group(memory_bytes: int, processes: int, cpus: float | None) -> Group | None:

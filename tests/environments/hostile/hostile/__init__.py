@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import gc
 import os
 import signal
 import struct
@@ -116,6 +117,14 @@ def dies_of_a_closed_control():
     return 1.0
 
 
+def only_call():
+    """The number of the call that this is; with neighbours, whose calls it might be, end all."""
+    server = next(o for o in gc.get_objects() if type(o).__module__ == "envwright_host.server" and hasattr(o, "running"))
+    if len(server.running) != 1:
+        os._exit(1)
+    return next(iter(server.running))
+
+
 def tell(body):
     os.set_blocking(CONTROL, True)
     os.write(CONTROL, struct.pack(">I", len(body)) + body)
@@ -128,8 +137,7 @@ def says_what_is_no_frame():
 
 
 def says_an_error_that_is_none():
-    for call in range(2, 200):
-        tell(b'{"id":%d,"error":5}' % call)
+    tell(b'{"id":%d,"error":5}' % only_call())
     time.sleep(30)
 
 
@@ -139,15 +147,13 @@ def says_an_infinite_id():
 
 
 def says_a_result_that_is_none():
-    for call in range(2, 200):
-        tell(b'{"id":%d,"ok":"paid in full"}' % call)
+    tell(b'{"id":%d,"ok":"paid in full"}' % only_call())
     return 1.0
 
 
 def says_half_a_result():
     episode = b'{"ok":true,"traces":[{"agent":7,"nodes":[7,{"message":3}],"rewards":{"a":"b"}}]}'
-    for call in range(2, 200):
-        tell(b'{"id":%d,"ok":%b}' % (call, episode))
+    tell(b'{"id":%d,"ok":%b}' % (only_call(), episode))
     return 1.0
 
 
@@ -166,7 +172,7 @@ async def cannot_be_cancelled():
 REWARDS = {
     name: value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", "") == __name__ and callable(value) and name != "tell"
+    if getattr(value, "__module__", "") == __name__ and callable(value) and name not in ("tell", "only_call")
 }
 ELSEWHERE = (
     "metric_raises", "metric_is_nan", "setup_raises", "setup_awaits_for_ever", "finalize_raises",
