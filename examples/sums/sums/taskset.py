@@ -14,12 +14,12 @@ NUMERAL = re.compile(r"(?:(?<![0-9])[-\u2212])?[0-9][0-9,.]*")
 PLAIN = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 
 
-def numbers(text: str) -> set[Decimal | str]:
-    """The distinct numbers that `text` names; a malformed numeral ("1,2") stands for itself."""
-    found: set[Decimal | str] = set()
+def numbers(text: str) -> list[Decimal | str]:
+    """The numbers that `text` names, in order; a malformed one ("1,2") stands for itself."""
+    found: list[Decimal | str] = []
     for match in NUMERAL.finditer(text):
         numeral = match.group().rstrip(",.").replace("\u2212", "-")
-        found.add(Decimal(numeral.replace(",", "")) if PLAIN.fullmatch(numeral) else numeral)
+        found.append(Decimal(numeral.replace(",", "")) if PLAIN.fullmatch(numeral) else numeral)
     return found
 
 
@@ -31,17 +31,19 @@ class SumsData(vf.TaskData):
 
 
 class SumsTask(vf.Task[SumsData]):
-    """The terms may be repeated, the sum must be named, and no other number may be."""
+    """A reply commits to one number: it may restate the question, and ends with the sum."""
 
     @vf.reward(weight=1.0)
     async def correct(self, trace: vf.Trace) -> float:
-        """1.0 if the only number in the reply that is not in the question is the answer.
+        """1.0 if the last number in the reply is the sum and all others stand in the question.
 
-        So a reply commits to one number: a list of guesses and an echo of the question earn
-        nothing. No term is the answer, since there are at least two and all are positive.
+        So an echo of the question and a list of guesses earn nothing, wherever the sum is in it.
+        No term is the sum, since there are at least two and all are positive.
         """
-        named = numbers(trace.last_reply) - {Decimal(term) for term in self.data.terms}
-        return float(named == {Decimal(self.data.answer)})
+        named = numbers(trace.last_reply)
+        answer = Decimal(self.data.answer)
+        allowed = {answer, *map(Decimal, self.data.terms)}
+        return float(named[-1:] == [answer] and allowed.issuperset(named))
 
     @vf.metric
     async def answered(self, trace: vf.Trace) -> float:
@@ -58,7 +60,7 @@ class SumsConfig(vf.TasksetConfig):
     """The same seed and settings give the same problems."""
     terms: int = Field(2, ge=2)
     """How many numbers are added."""
-    max_term: int = Field(20, ge=1)
+    max_term: int = Field(11, ge=1)
     """Each term lies between 1 and this."""
 
     @model_validator(mode="after")
@@ -85,7 +87,7 @@ class SumsTaskset(vf.Taskset[SumsTask, SumsConfig]):
             seen.add(terms)
             question = " + ".join(map(str, terms))
             data = SumsData(
-                prompt=f"What is {question}? Reply with the sum only.",
+                prompt=f"What is the result of {question}? Please reply with only the number.",
                 terms=list(terms),
                 answer=str(sum(terms)),
             )
