@@ -127,3 +127,6 @@ def test_a_tool_that_raises_is_told_to_the_agent_and_one_that_dies_fails_the_tri
     assert isinstance(left.outcome, Failed), left.outcome
     assert left.outcome.cause is Cause.ENVIRONMENT
     assert "tool bad_leaves" in left.outcome.detail
+    # The dead server took its host with it; the next trial gets a fresh one.
+    after = bed.do(bed.sweep(tooled, [0], script=script))[0]
+    assert isinstance(after.outcome, Scored), after.outcome

@@ -1,4 +1,4 @@
-"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES`.
+"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES PROCESSES`.
 
 Before anything else it makes a listener on its own loopback and hands it out through
 the control socket: that is how a sandbox without a network reaches the gateway. It
@@ -14,13 +14,23 @@ import traceback
 OPEN_FILES = 8192
 
 
-def limit(memory_bytes: int) -> None:
+def limit(memory_bytes: int, processes: int) -> None:
     if memory_bytes:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if counts_per_namespace():
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+
+
+def counts_per_namespace() -> bool:
+    """Whether this is a sandbox and the kernel counts its processes apart (since 5.14)."""
+    with open("/proc/self/uid_map") as mapped:  # noqa: PTH123 - pathlib is not needed for this
+        everybody = mapped.read().split()[-1] == "4294967295"
+    numbers = os.uname().release.split(".")[:2]
+    return not everybody and tuple(int(n) for n in numbers if n.isdecimal()) >= (5, 14)
 
 
 def say_who_exits() -> None:
@@ -38,7 +48,7 @@ def say_who_exits() -> None:
 
 
 def main() -> None:
-    control_fd, memory_bytes = (int(argument) for argument in sys.argv[1:3])
+    control_fd, memory_bytes, processes = (int(argument) for argument in sys.argv[1:4])
     control = socket.socket(fileno=control_fd)
     control.set_inheritable(False)
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -46,7 +56,7 @@ def main() -> None:
     os.environ["OPENAI_BASE_URL"] = os.environ["PRIME_INFERENCE_URL"] = gateway
     socket.send_fds(control, [b"L"], [listener.fileno()])
     listener.close()
-    limit(memory_bytes)
+    limit(memory_bytes, processes)
     say_who_exits()
     # A print of the environment's must not look like an answer: stdout is stderr here.
     os.dup2(2, 1)

@@ -42,7 +42,19 @@ def decode(body: bytes) -> dict[str, Any]:
         raise BadFrameError(f"a frame holds no JSON: {error}") from error
     if not isinstance(message, dict):
         raise BadFrameError("a frame holds no object")
-    return cast("dict[str, Any]", message)
+    return cast("dict[str, Any]", without_surrogates(message) if b"\\ud" in body else message)
+
+
+def without_surrogates(value: Any) -> Any:
+    """The value with lone halves of characters spelled out; whole ones stay as they are."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [without_surrogates(each) for each in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return {without_surrogates(name): without_surrogates(each) for name, each in pairs}
+    return value
 
 
 def _refuse(name: str) -> None:

@@ -54,12 +54,14 @@ class Server:
         self.watchdog = Watchdog()
         self.running: dict[int, asyncio.Task[None]] = {}
         self.calls: dict[str, Call] = {}
+        self.is_tired: Callable[[], bool] = lambda: False
 
     async def run(self, reader: asyncio.StreamReader) -> None:
         from envwright_host.verifiers_v1 import Dialect  # noqa: PLC0415 - imports verifiers
 
         async with Dialect() as dialect:
             self.calls = dialect.calls()
+            self.is_tired = lambda: dialect.tired
             self.wire.send({"ready": True})
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:
@@ -88,6 +90,8 @@ class Server:
 
         try:
             result = await self.calls[message["call"]](message["args"], phase)
+            if self.is_tired():
+                self.wire.send({"retire": True})
         except asyncio.CancelledError:
             self.wire.send(
                 {"id": call_id, "error": problem_of(asyncio.CancelledError("cancelled"))}

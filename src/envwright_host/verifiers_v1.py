@@ -15,11 +15,13 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic_core import to_json
 from verifiers.v1.graph import MessageNode
+from verifiers.v1.harnesses.utils import mcp
 from verifiers.v1.state import state_cls
 from verifiers.v1.utils.loaders import taskset_class, taskset_config_type
 
 from envwright_host import chat, door
 from envwright_host.canonical import sha256_of
+from envwright_host.frames import without_surrogates
 from envwright_host.gold import NoGoldError, gold_of, wordings
 from envwright_host.server import Call, Phase, Refused
 
@@ -27,6 +29,8 @@ HARNESS = "envwright_chat"
 MODEL = "agent"
 """The only model name that environment code sees: it could pay by name otherwise."""
 MOST_TASKS = 1_000_000
+TOOL_ATTEMPTS = 2
+"""Of a call to a tool server: it is on loopback, so one that does not answer is gone."""
 
 
 class Dialect:
@@ -43,9 +47,12 @@ class Dialect:
         self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
         self.is_serving = False
+        self.tired = False
+        """Something that all runs share is broken; a fresh process should take over."""
 
     async def __aenter__(self) -> "Dialect":
         sys.modules[HARNESS] = chat
+        mcp.MCP_CALL_ATTEMPTS = TOOL_ATTEMPTS
         door.install()
         return self
 
@@ -213,16 +220,23 @@ class Dialect:
         await self.serve()
         chat.current_run.set(chat.Run(token=args["token"], speaker=speaker))
         door.token_of_trial.set(args["token"])
-        reached: set[str] = set()
+        reached: set[tuple[str, str]] = set()
 
         def watch(trace: vf.Trace) -> None:
             for name in ("setup", "agent", "finalize", "scoring"):
-                if getattr(trace.timing, name).start and name not in reached:
-                    reached.add(name)
+                if getattr(trace.timing, name).start and (trace.id, name) not in reached:
+                    reached.add((trace.id, name))
                     phase(name)
 
         episode = await self.env.run_episode(task, context, on_trace=lambda t: t.watch(watch))
-        return to_json(episode.to_record(), inf_nan_mode="strings")
+        self.tired = self.tired or any(
+            error.type == "ToolsetError" for trace in episode.traces for error in trace.errors
+        )
+        record = episode.to_record()
+        try:
+            return to_json(record, inf_nan_mode="strings")
+        except ValueError:
+            return to_json(without_surrogates(record), inf_nan_mode="strings")
 
     async def serve(self) -> None:
         """Start what all runs share (tool servers, interception) when the first one comes."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from envwright.environment import Environment, Source, Task
 from envwright.errors import EnvironmentFailure, UsageError
+from envwright.host.package import place_package
 from envwright.host.pool import Pool
 from envwright.host.process import Attach, CallError, HostDied, HostProcess, HostSpec
 from envwright.host.venv import Builder, ensure_venv
@@ -88,6 +89,7 @@ async def load(
     spec = HostSpec(
         source=source,
         venv=venv,
+        package=place_package(builder.venvs),
         args=args,
         turns=limits.turns,
         stall_seconds=limits.stall_seconds,

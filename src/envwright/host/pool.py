@@ -6,10 +6,10 @@ neighbours are not charged. A dead process is replaced by a clean one.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from envwright.host.process import HostDied, HostProcess
+from envwright.host.process import NO_LIMITS, HostDied, HostProcess
 from envwright.record import Json
 
 Start = Callable[[], Awaitable[HostProcess]]
@@ -29,28 +29,34 @@ class Pool:
         self._alone_slots = asyncio.Semaphore(ALONE_AT_ONCE)
         self.restarts = 0
 
-    async def call(self, name: str, args: Json, *, seconds: float, isolated: bool = False) -> Any:
-        if isolated:
-            return await self._call_alone(name, args, seconds)
-        host = await self._pick()
-        return await host.call(name, args, seconds=seconds)
-
-    async def _call_alone(self, name: str, args: Json, seconds: float) -> Any:
+    async def call(
+        self,
+        name: str,
+        args: Json,
+        *,
+        seconds: float,
+        patience: Mapping[str, float] = NO_LIMITS,
+        isolated: bool = False,
+    ) -> Any:
+        if not isolated:
+            host = await self._pick()
+            return await host.call(name, args, seconds=seconds, patience=patience)
         async with self._alone_slots:
-            host = next((h for h in self._alone if h.dead is None and not h.pending), None)
+            await self._drop_spent()
+            host = next((host for host in self._alone if not host.pending), None)
             if host is None:
-                await self._drop_dead()
                 host = await self._start()
                 self._alone.append(host)
-            return await host.call(name, args, seconds=seconds)
+            return await host.call(name, args, seconds=seconds, patience=patience)
 
     async def _pick(self) -> HostProcess:
         """The least busy process; a first one is waited for, a further one is not."""
-        await self._drop_dead()
-        if not self._shared:
+        await self._drop_spent()
+        fresh = [host for host in self._shared if not host.retired]
+        if not fresh:
             return await asyncio.shield(self._begin())
-        least = min(self._shared, key=lambda host: len(host.pending))
-        if len(least.pending) >= SPREAD and len(self._shared) < self._most:
+        least = min(fresh, key=lambda host: len(host.pending))
+        if len(least.pending) >= SPREAD and len(fresh) < self._most:
             self._begin()
         return least
 
@@ -66,9 +72,10 @@ class Pool:
         self._shared.append(host)
         return host
 
-    async def _drop_dead(self) -> None:
+    async def _drop_spent(self) -> None:
+        """Let go of the dead, and of the retired once they are idle."""
         for hosts in (self._shared, self._alone):
-            for host in [host for host in hosts if host.dead is not None]:
+            for host in [h for h in hosts if h.dead or (h.retired and not h.pending)]:
                 hosts.remove(host)
                 self.restarts += 1
                 await host.close()

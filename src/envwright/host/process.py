@@ -7,15 +7,15 @@ whether this call was the only one in it, and so the culprit.
 
 import asyncio
 import contextlib
+import math
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import envwright_host
 from envwright.environment import Source
 from envwright.errors import SandboxError
 from envwright.host.venv import Venv
@@ -24,8 +24,8 @@ from envwright.sandbox import Command, Confinement, Mount, Process, Sandbox
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, encode
 
 PING_SECONDS = 1.0
+NO_LIMITS: Mapping[str, float] = {}
 EXIT_SECONDS = 1.0
-HOST_PACKAGE = Path(envwright_host.__file__).resolve().parent
 
 
 class CallError(Exception):
@@ -56,6 +56,8 @@ class HostSpec:
 
     source: Source
     venv: Venv
+    package: Path
+    """The folder that holds the host package."""
     args: Json
     turns: int = 100
     stall_seconds: float = 60.0
@@ -66,7 +68,13 @@ class HostSpec:
 @dataclass(slots=True)
 class Pending:
     future: asyncio.Future[Any]
+    patience: Mapping[str, float]
     phase: str | None = None
+
+    @property
+    def patience_seconds(self) -> float:
+        """How long this call may hold up the loop when nobody else is in the process."""
+        return self.patience.get(self.phase or "", math.inf)
 
 
 Attach = Callable[[socket.socket], Awaitable[Callable[[], Awaitable[None]]]]
@@ -80,6 +88,8 @@ class HostProcess:
         self.control = control
         self.pending: dict[int, Pending] = {}
         self.dead: HostDied | None = None
+        self.retired = False
+        """It asked for no further calls: what its calls share is broken."""
         self.last_pong = time.monotonic()
         self.calls = 0
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -156,6 +166,9 @@ class HostProcess:
         self.last_pong = time.monotonic()
         if "pong" in message:
             return
+        if message.get("retire"):
+            self.retired = True
+            return
         if message.get("ready"):
             if not self.ready.done():
                 self.ready.set_result(None)
@@ -190,7 +203,7 @@ class HostProcess:
             self.ready.set_exception(HostDied(why, phase="load", alone=True, tail=tail))
 
     async def ping(self) -> None:
-        """A host that is silent while several calls are in it is ended; alone, a call has time."""
+        """A host that is silent with several calls in it is ended; a call alone has longer."""
         stall = self.spec.stall_seconds
         count = 0
         while self.dead is None:
@@ -198,20 +211,27 @@ class HostProcess:
             count += 1
             await asyncio.sleep(min(PING_SECONDS, stall / 4))
             silent = time.monotonic() - self.last_pong
-            if silent > stall * 1.25 and len(self.pending) > 1:
+            held = max((p.patience_seconds for p in self.pending.values()), default=math.inf)
+            limit = stall if len(self.pending) > 1 else max(stall, held)
+            if silent > limit * 1.25:
                 self.kill(f"environment code held it up for {silent:.0f} s")
 
     def send(self, message: Json) -> None:
         if self.writer is not None and not self.writer.is_closing():
             self.writer.write(encode(message))
 
-    async def call(self, name: str, args: Json, *, seconds: float) -> Any:
-        """The answer to one call; past its time the call is cancelled, then the host ended."""
+    async def call(
+        self, name: str, args: Json, *, seconds: float, patience: Mapping[str, float] = NO_LIMITS
+    ) -> Any:
+        """The answer to one call; past its time the call is cancelled, then the host ended.
+
+        `patience` says per phase how long the call may hold up the loop.
+        """
         if self.dead is not None:
             raise self.dead
         self.calls += 1
         call_id = self.calls
-        pending = Pending(asyncio.get_running_loop().create_future())
+        pending = Pending(asyncio.get_running_loop().create_future(), patience)
         self.pending[call_id] = pending
         try:
             self.send({"id": call_id, "call": name, "args": args})
@@ -267,17 +287,18 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
         argv=(
             *(str(venv.python), "-X", "faulthandler", "-m", "envwright_host"),
             *(str(control_fd), str(spec.confinement.memory_bytes)),
+            str(spec.confinement.processes),
         ),
         mounts=(
             Mount(venv.folder),
             Mount(venv.base_prefix),
-            Mount(HOST_PACKAGE),
+            Mount(spec.package),
             Mount(source.folder),
         ),
         variables={
             "HOME": "/tmp",
             "PATH": f"{venv.folder}/bin:/usr/bin:/bin",
-            "PYTHONPATH": os.pathsep.join([str(HOST_PACKAGE.parent), str(source.import_path)]),
+            "PYTHONPATH": os.pathsep.join([str(spec.package), str(source.import_path)]),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
             "LANG": "C.UTF-8",

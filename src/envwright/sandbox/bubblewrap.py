@@ -3,8 +3,9 @@
 Guarantees: the command sees /usr, certificates and its mounts, writes only its
 workspace and a private /tmp, has no capabilities and no way to make namespaces,
 reaches no network unless its confinement says so, and dies with us. Memory and
-processes are limited for the whole tree where cgroups can be written, else per
-process. It does not hide the kernel's version or the number of cores.
+processes are limited for the whole tree where cgroups can be written; else the host
+limits its own memory, and its processes where the kernel counts them per namespace.
+It does not hide the kernel's version or the number of cores.
 """
 
 import asyncio

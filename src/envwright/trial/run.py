@@ -6,7 +6,7 @@ none of them: the attempt is lost, and the trial is run again by itself.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -30,7 +30,15 @@ GRACE_SECONDS = 30.0
 class Hosts(Protocol):
     """Whoever runs a call in a host of the trial's revision."""
 
-    async def call(self, name: str, args: Json, *, seconds: float, isolated: bool) -> Any: ...
+    async def call(
+        self,
+        name: str,
+        args: Json,
+        *,
+        seconds: float,
+        patience: Mapping[str, float],
+        isolated: bool,
+    ) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,11 @@ async def run(
         limits = bench.limits
         seconds = limits.wall_seconds + 2 * limits.scoring_seconds + GRACE_SECONDS
         record = await bench.hosts.call(
-            "run", request_of(spec, bench, token), seconds=seconds, isolated=isolated
+            "run",
+            request_of(spec, bench, token),
+            seconds=seconds,
+            patience=patience_of(limits),
+            isolated=isolated,
         )
         episode = read_episode(mapping(record), grant.calls, None)
         traces = episode.traces
@@ -96,6 +108,16 @@ async def run(
         graded_at=bench.now(),
     )
     return attempt, grade
+
+
+def patience_of(limits: Limits) -> dict[str, float]:
+    """How long environment code may hold up a process of its own, by phase."""
+    return {
+        "setup": limits.wall_seconds,
+        "agent": limits.wall_seconds,
+        "finalize": limits.scoring_seconds,
+        "scoring": limits.scoring_seconds,
+    }
 
 
 def request_of(spec: TrialSpec, bench: Bench, token: str) -> Json:
