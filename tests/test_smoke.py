@@ -1,3 +1,5 @@
+import pytest
+
 from provider import Reply, provider
 from support import EXAMPLES, make_environment
 
@@ -24,3 +26,26 @@ def test_the_example_describes_itself(envwright):
     assert set(done.json) == {
         *("kind", "name", "revision", "tasks", "rewards", "metrics", "tools", "seats", "args"),
     }
+
+
+@pytest.mark.slow
+def test_a_real_model_is_tried_from_one_command_and_its_trials_can_be_read(envwright):
+    done = envwright(
+        *("run", EXAMPLES / "sums", "-m", "local/smollm2", "--agent", "oracle", "--agent", "noop"),
+        *("-n", 4, "-r", 2, "--json"),
+        timeout=600,
+    )
+    assert done.code == 0, done.err
+    agents = done.json["agents"]
+    assert [agents[name]["scored"] for name in agents] == [8, 8, 8]
+    assert (agents["oracle"]["mean_reward"], agents["noop"]["mean_reward"]) == (1.0, 0.0)
+    model = agents["chat:local/smollm2"]
+    assert model["failed"] == {}
+    assert model["cost_usd"] == 0.0
+    assert model["tokens"]["output"] > 0
+    listed = envwright("trial", "list", "--agent", "chat:local/smollm2", "--json").lines
+    shown = envwright("trial", "show", listed[0]["id"], "--json").json
+    (trace,) = shown["traces"]
+    assert [step["role"] for step in trace["steps"]] == ["user", "assistant"]
+    assert trace["calls"][0]["usage"]["output_tokens"] > 0
+    assert trace["calls"][0]["seconds"] > 0
