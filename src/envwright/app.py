@@ -23,12 +23,12 @@ from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
 from envwright.settings import Settings, process_variables, read_settings
 from envwright.store import Store
-from envwright.store.sweep import mean_tokens
+from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
 from envwright.trial import Sampling
 from envwright.work.estimate import Estimate, estimate
 from envwright.work.result import SweepResult
-from envwright.work.sweep import Cast, Request, Watch, run_sweep, select_tasks
+from envwright.work.sweep import Cast, Request, Watch, plan_trials, run_sweep, select_tasks
 
 SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
 
@@ -90,23 +90,30 @@ class App:
         self.stack.push_async_callback(gateway.close)
         return gateway
 
-    async def model(self, name: str, endpoint: str | None, key_env: str | None) -> Model:
-        """The model of this name, its key at hand, its server running if it is ours."""
+    async def model(
+        self, name: str, endpoint: str | None, key_env: str | None, *, dry: bool = False
+    ) -> Model:
+        """The model of this name; unless `dry`, its key at hand and our own server running."""
         if endpoint is not None:
             if not endpoint.startswith(("http://", "https://")):
                 raise UsageError(f"--endpoint {endpoint!r} is no URL", hint="http://HOST:PORT/v1")
             model = Model(name=name, base_url=endpoint, model=name, api_key_env=key_env)
         elif name == LOCAL_NAME:
+            if dry:
+                return local_model("http://127.0.0.1")
             await asyncio.to_thread(pull, self.settings.cache, self.say)
             url = await self.stack.enter_async_context(serve_local(self.settings.cache))
             return local_model(url)
         else:
             model = self.settings.model(name)
-        self.settings.key_of(model)
+        if not dry:
+            self.settings.key_of(model)
         return model
 
-    async def check_model(self, name: str, endpoint: str | None, key_env: str | None) -> ModelCall:
-        """One short call, as a trial would make it."""
+    async def check_model(
+        self, name: str, endpoint: str | None, key_env: str | None
+    ) -> tuple[ModelCall, str]:
+        """One short call, as a trial would make it, and what came back."""
         model = await self.model(name, endpoint, key_env)
         return await self.gateway([model]).try_out(model)
 
@@ -118,7 +125,9 @@ class App:
         table = self.settings.file.environments.get(source.name)
         return {**(table.args if table else {}), **given}
 
-    async def cast(self, options: RunOptions) -> tuple[tuple[AgentSpec, ...], Cast]:
+    async def cast(
+        self, options: RunOptions, *, dry: bool = False
+    ) -> tuple[tuple[AgentSpec, ...], Cast]:
         """Who the names of a run stand for; whatever is wrong with them is said first."""
         if not options.agents:
             raise UsageError("who attempts?", hint="give -m MODEL or --agent KIND[:MODEL]")
@@ -132,7 +141,7 @@ class App:
                 scripts[name] = read_script(Path(name).expanduser())
                 agent = agent.model_copy(update={"content": scripts[name].content})
             elif agent.kind.needs_model:
-                model = await self.model(name, options.endpoint, options.key_env)
+                model = await self.model(name, options.endpoint, options.key_env, dry=dry)
                 models[name] = model.model_copy(update={"limit": options.limit or model.limit})
                 agent = agent.model_copy(update={"content": models[name].content})
             elif agent.kind is AgentKind.ORACLE:
@@ -146,13 +155,16 @@ class App:
                         hint="set provider in its [models] table, or budget.tokens instead",
                     )
         judge_name = options.judge or self.settings.file.roles.judge
-        judge = await self.model(judge_name, None, None) if judge_name else None
+        judge = await self.model(judge_name, None, None, dry=dry) if judge_name else None
         return tuple(agents), Cast(models=models, scripts=scripts, judge=judge)
 
-    async def prepare(self, options: RunOptions) -> tuple[Request, Loaded, Cast, Gateway]:
+    async def prepare(
+        self, options: RunOptions, *, dry: bool = False
+    ) -> tuple[Request, Loaded, Cast, Gateway]:
         source = self.resolve(options.environment)
-        agents, cast = await self.cast(options)
-        gateway = self.gateway([*cast.models.values(), *([cast.judge] if cast.judge else [])])
+        agents, cast = await self.cast(options, dry=dry)
+        asked = [*cast.models.values(), *([cast.judge] if cast.judge else [])]
+        gateway = self.gateway([] if dry else asked)
         args = self.arguments(source, options.args)
         loaded = await self.load(source, args, gateway)
         own = self.settings.file.sampling.model_dump(exclude_none=True)
@@ -184,15 +196,17 @@ class App:
         return await run_sweep(request, loaded, cast, self.store, gateway, watch)
 
     async def estimate(self, options: RunOptions) -> Estimate:
-        request, loaded, cast, _ = await self.prepare(options)
+        request, loaded, cast, _ = await self.prepare(options, dry=True)
         tasks = await select_tasks(loaded, request)
         history = {
             str(agent): found
             for agent in request.agents
             if (found := self.store.read(mean_tokens, loaded.environment.revision, str(agent)))
         }
-        each = len(tasks) * request.trials
-        counts = {agent: each for agent in request.agents}
+        planned = plan_trials(request, loaded, cast, tasks, self.store)[1]
+        scored = self.store.read(scored_among, [] if request.fresh else list(planned))
+        left = [spec.agent for trial, spec in planned.items() if trial not in scored]
+        counts = {agent: left.count(agent) for agent in request.agents}
         return estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
 
     async def check_sandbox(self) -> None:

@@ -13,9 +13,12 @@ from types import TracebackType
 from typing import Any
 
 import verifiers.v1 as vf
+from pydantic import ValidationError
 from pydantic_core import to_json
+from verifiers.v1.errors import ToolsetError
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.harnesses.utils import mcp
+from verifiers.v1.mcp import launch
 from verifiers.v1.state import state_cls
 from verifiers.v1.utils.loaders import taskset_class, taskset_config_type
 
@@ -29,6 +32,7 @@ HARNESS = "envwright_chat"
 MODEL = "agent"
 """The only model name that environment code sees: it could pay by name otherwise."""
 MOST_TASKS = 1_000_000
+TOOL_START_SECONDS = 60
 TOOL_ATTEMPTS = 2
 """Of a call to a tool server: it is on loopback, so one that does not answer is gone."""
 
@@ -47,12 +51,14 @@ class Dialect:
         self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
         self.is_serving = False
+        self.not_served: Exception | None = None
         self.tired = False
         """Something that all runs share is broken; a fresh process should take over."""
 
     async def __aenter__(self) -> "Dialect":
         sys.modules[HARNESS] = chat
         mcp.MCP_CALL_ATTEMPTS = TOOL_ATTEMPTS
+        launch._read_back_port = read_back_port
         door.install()
         return self
 
@@ -96,7 +102,7 @@ class Dialect:
             self.env = vf.load_environment(environment_config(module, given, args["turns"]))
         except ValueError as error:
             if given and type(error).__name__ in ("ValidationError", "ConfigError"):
-                raise Refused("usage", f"arguments {given!r}: {error}") from error
+                raise Refused("usage", f"arguments {given!r}: {gist(error)}") from error
             raise
         self.taskset = self.env.taskset
         self.rest = iter(self.taskset)
@@ -199,7 +205,12 @@ class Dialect:
             from envwright_host.server import problem_of  # noqa: PLC0415 - no cycle at import
 
             return {"error": problem_of(error.__cause__ or error), "skipped": skipped}
-        return {"rewards": trace.rewards, "metrics": trace.metrics, "skipped": skipped}
+        # Spelled out: a model of its own would turn NaN into null.
+        rewards = {
+            name: None if reward is None else {"score": reward.score, "weight": reward.weight}
+            for name, reward in trace.rewards.items()
+        }
+        return {"rewards": rewards, "metrics": trace.metrics, "skipped": skipped}
 
     def skipped_without_runtime(self, task: vf.Task) -> list[str]:
         """The same for every task of a type: they share their config."""
@@ -241,9 +252,17 @@ class Dialect:
     async def serve(self) -> None:
         """Start what all runs share (tool servers, interception) when the first one comes."""
         async with self.serving:
-            if not self.is_serving:
+            if self.not_served is not None:
+                # What did not start will not start for the next run: it fails at once.
+                raise self.not_served
+            if self.is_serving:
+                return
+            try:
                 await self.stack.enter_async_context(self.env.serving())
                 self.is_serving = True
+            except Exception as error:
+                self.not_served = error
+                raise
 
     async def speaker_of(self, agent: dict[str, Any], task: vf.Task) -> chat.Speaker | None:
         match agent["kind"]:
@@ -280,6 +299,17 @@ class Dialect:
         return best
 
 
+async def read_back_port(runtime: vf.Runtime, path: str) -> int:
+    """The port that a tool server reports; verifiers itself would wait three times as long."""
+    for _ in range(TOOL_START_SECONDS * 5):
+        with contextlib.suppress(Exception):
+            said = (await runtime.read(path)).decode().strip()
+            if said.isdigit():
+                return int(said)
+        await asyncio.sleep(0.2)
+    raise ToolsetError(f"a tool server did not start within {TOOL_START_SECONDS} s")
+
+
 def environment_config(module: str, given: dict[str, Any], turns: int) -> vf.EnvConfig:
     taskset: dict[str, Any] = {"id": module}
     for name, value in given.items():
@@ -297,6 +327,14 @@ def environment_config(module: str, given: dict[str, Any], turns: int) -> vf.Env
     return vf.resolve_env_config(
         {"id": "", "taskset": taskset, "interception": {"type": "server"}, **seats}
     )
+
+
+def gist(error: ValueError) -> str:
+    """What pydantic refuses, on one line and without its addresses."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
 
 
 def seats_of(config: type[vf.EnvConfig]) -> list[str]:

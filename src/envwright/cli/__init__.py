@@ -60,6 +60,9 @@ def main() -> NoReturn:
         code = envwright.main(standalone_mode=False)
     except click.exceptions.Abort:
         leave("interrupted", EXIT_INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
     except click.ClickException as error:
         leave(one_line(error), EXIT_USAGE)
     except EnvwrightError as error:

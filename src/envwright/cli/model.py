@@ -13,6 +13,7 @@ from envwright.cli.output import (
     print_json,
     print_json_line,
     say,
+    short,
     table,
     usd_text,
 )
@@ -89,12 +90,12 @@ def check(name: str, endpoint: str | None, key_env: str | None, as_json: bool) -
     async def main(stop: asyncio.Event) -> int:
         async with App.make(sandbox="none", say=say) as app:
             try:
-                call = await until(stop, app.check_model(name, endpoint, key_env))
+                call, said = await until(stop, app.check_model(name, endpoint, key_env))
             except ProviderError as error:
                 hint = error.hint or "check the model's name, its address and your account"
                 raise UsageError(error.message, hint=hint) from error
         if as_json:
-            print_json(call)
+            print_json({**call.model_dump(mode="json"), "said": said})
         else:
             click.echo(clean(f"model: {call.model}"))
             click.echo(f"seconds: {call.seconds:.2f}")
@@ -103,6 +104,7 @@ def check(name: str, endpoint: str | None, key_env: str | None, as_json: bool) -
                 f"tokens: {f'{used.input_tokens}/{used.output_tokens}' if used else 'not reported'}"
             )
             click.echo(f"cost: {usd_text(call.cost_usd)}")
+            click.echo(clean(f"said: {short(said)}"))
         return 0
 
     sys.exit(run_async(main))

@@ -45,10 +45,16 @@ def finite(_: click.Context, option: click.Parameter, value: float | None) -> fl
     return value
 
 
+MODEL_HELP = "Short for --agent chat:MODEL. Repeatable."
+AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatable."
+
+
 @click.command()
 @click.argument("environment")
-@click.option("-m", "--model", "models", multiple=True, help="Short for --agent chat:MODEL.")
-@click.option("--agent", "agents", multiple=True, metavar="KIND[:MODEL]", help="Who attempts.")
+@click.option(
+    "-m", "--model", "models", multiple=True, help="Short for --agent chat:MODEL. Repeatable."
+)
+@click.option("--agent", "agents", multiple=True, metavar="KIND[:MODEL]", help=AGENT_HELP)
 @click.option("-n", "tasks", type=click.IntRange(1), help="How many tasks; by default all.")
 @click.option(
     *("-r", "--trials"),
@@ -195,7 +201,10 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
             )
         console().print(shown)
         click.echo(f"sweep: {result.sweep}")
-        say(f"every trial: `envwright trial list --sweep {result.sweep}`")
+        only = " --outcome failed" if broken else ""
+        say(f"trials: `envwright trial list --sweep {result.sweep}{only}`")
+    for words, count in result.why.items():
+        say(f"failed, {count} of them: {words}")
     for failure in result.failures:
         say(f"error: a bug in envwright: {failure}")
 

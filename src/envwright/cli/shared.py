@@ -23,7 +23,11 @@ sandbox_option = click.option(
     help="Where environment code runs; `none` gives it your files.",
 )
 arg_option = click.option(
-    "--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the environment."
+    "--arg",
+    "args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of the environment. Repeatable.",
 )
 
 

@@ -13,6 +13,7 @@ from envwright.cli.output import (
     console,
     print_json,
     print_json_line,
+    say,
     short,
     table,
     usd_text,
@@ -78,6 +79,10 @@ def list_(
             *(cell(c) for c in [*cells, str(row.attempts), short(outcome_text(row.outcome))])
         )
     console().print(shown)
+    if not rows:
+        say("no trial matches")
+    elif len(rows) == count:
+        say(f"the first {count}; more with -n")
 
 
 def outcome_text(outcome: dict[str, Any] | None) -> str:
@@ -150,7 +155,7 @@ def show_row(store: Store, row: trials.TrialRow, attempt: int | None, *, as_json
         "task": f"{row.task_index} (key {row.task_key[:12]})",
         "agent": row.agent,
         "outcome": outcome_text(row.outcome),
-        "attempts": ", ".join(f"{a.n} {a.state}" for a in attempts) or "none",
+        "attempts": ", ".join(f"{a.n} ({a.state})" for a in attempts) or "none",
     }.items():
         click.echo(clean(f"{name}: {value}"))
     for trace in traces:
@@ -187,10 +192,10 @@ def show_trace(trace: Trace) -> None:
     for number, call in enumerate(trace.calls):
         click.echo(clean(f"call {number}: {call_text(call)}"))
     signals = [
-        f"{n}={'not run' if s is None else f'{s.score:g}×{s.weight:g}'}"
+        f"{n}={'no value' if s is None else f'{s.score:g}×{s.weight:g}'}"
         for n, s in trace.rewards.items()
     ]
-    signals += [f"{n}={'not run' if v is None else f'{v:g}'}" for n, v in trace.metrics.items()]
+    signals += [f"{n}={'no value' if v is None else f'{v:g}'}" for n, v in trace.metrics.items()]
     if signals:
         click.echo(clean(f"signals: {', '.join(signals)}"))
     spans = {n: s for n, s in trace.timing.model_dump().items() if s is not None}
@@ -216,7 +221,12 @@ def call_text(call: ModelCall) -> str:
     usage = "usage unknown"
     if call.usage is not None:
         usage = f"{call.usage.input_tokens} in, {call.usage.output_tokens} out"
-    parts = [f"{call.seat} → {call.model}", f"{call.seconds:.2f} s", usage, usd_text(call.cost_usd)]
+    parts = [
+        f"{call.seat} → {call.model}",
+        f"{call.seconds:.2f} s",
+        usage,
+        f"cost {usd_text(call.cost_usd)}",
+    ]
     if call.tries > 1:
         parts.append(f"{call.tries} tries")
     if call.finish_reason:

@@ -56,7 +56,7 @@ def resolve(text: str) -> Source:
         )
     if re.match(r"^[\w-]+(@[\w.+-]+)?$", text):
         raise UsageError(
-            f"environment {text!r} is a bare name, which is ambiguous",
+            f"environment {text!r}: there is no such folder, and a bare name is ambiguous",
             hint=f"write ./{text} for a folder, or OWNER/{text}@VERSION for a Hub id",
         )
     raise UsageError(f"environment {text!r}: no such folder", hint="check the path")

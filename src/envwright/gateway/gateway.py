@@ -22,7 +22,7 @@ from envwright.gateway import openai_chat
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
 from envwright.gateway.upstream import LONGEST_MESSAGE, Upstream, message_in
 from envwright.model import Model, price_of
-from envwright.record import Json
+from envwright.record import Json, items, mapping
 from envwright.trace import ModelCall, Usage
 
 TOKEN = "x-envwright-token"
@@ -133,12 +133,14 @@ class Gateway:
         hidden = openai_chat.hide(said, str(body.get("model", "")))
         return web.json_response(hidden)
 
-    async def try_out(self, model: Model) -> ModelCall:
-        """One short call that belongs to no trial."""
+    async def try_out(self, model: Model) -> tuple[ModelCall, str]:
+        """One short call that belongs to no trial, and what came back."""
         grant = Grant(trial="", attempt=0, seat_model=model)
         body: Json = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 16}
         await self.complete(body, grant, "check", model)
-        return grant.calls[-1]
+        answer = grant.exchanges["check"].answer or {}
+        said = mapping(mapping(items(answer.get("choices"))[0]).get("message")).get("content")
+        return grant.calls[-1], str(said or "")
 
     async def stream(
         self, request: web.Request, body: Json, grant: Grant, seat: str, model: Model

@@ -139,10 +139,11 @@ class Upstream:
         # Cut last: half a key would not be found.
         said = self.redact(message_in(text))[:LONGEST_MESSAGE]
         hint = None
-        if answer.status in (401, 403) and model.api_key_env:
-            hint = f"check the key in {model.api_key_env}"
+        if answer.status in (401, 403):
+            named = f"check the key in {model.api_key_env}"
+            hint = named if model.api_key_env else "name the variable with its key: --key-env"
         elif answer.status == 404:
-            hint = f"check that the provider serves {model.model!r} at {model.base_url}"
+            hint = f"check that {model.model!r} is served at {model.base_url} (mostly …/v1)"
         return ProviderError(
             f"{model.name} answered {answer.status}: {said}",
             status=answer.status,

@@ -51,6 +51,10 @@ class Store:
         if self._flush is None or self._flush.done():
             self._flush = self._writer.submit(self._write_calls)
 
+    async def flush(self) -> None:
+        """Done when every call that was recorded so far is written."""
+        await asyncio.wrap_future(self._writer.submit(self._write_calls))
+
     def _write_calls(self) -> None:
         batch: list[tuple[str, int, ModelCall]] = []
         while self._calls:

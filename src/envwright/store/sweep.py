@@ -1,5 +1,6 @@
 """Sweeps: a plan submitted once, and what became of its trials."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from envwright.trial.plan import Plan
 from envwright.trial.spec import TrialSpec
 
 BATCH = 500
+MOST_FAILURES = 10_000
 
 
 def save_sweep(
@@ -174,6 +176,34 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
             cached_tokens=row.cached or 0,
             cost_usd=None if row.unpriced else (row.cost or 0.0),
         )
+
+
+def failure_counts(connection: sa.Connection, sweep: str, most: int = 5) -> dict[str, int]:
+    """Why trials failed: the cause and the last line of its detail, the most frequent first."""
+    trial = schema.trial
+    statement = (
+        sa.select(trial.c.agent, trial.c.result)
+        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
+        .where(schema.sweep_trial.c.sweep == sweep, trial.c.outcome == "failed")
+        .limit(MOST_FAILURES)
+    )
+    counts: Counter[str] = Counter()
+    for row in connection.execute(statement):
+        lines = str(row.result["detail"]).strip().splitlines() or ["no detail"]
+        counts[f"{row.agent}: {row.result['cause']}: {lines[-1].strip()[:300]}"] += 1
+    return dict(counts.most_common(most))
+
+
+def scored_among(connection: sa.Connection, trials: Sequence[str]) -> set[str]:
+    """Which of these trials have a reward already."""
+    found: set[str] = set()
+    for start in range(0, len(trials), BATCH):
+        statement = sa.select(schema.trial.c.id).where(
+            schema.trial.c.id.in_(trials[start : start + BATCH]),
+            schema.trial.c.outcome == "scored",
+        )
+        found.update(connection.execute(statement).scalars())
+    return found
 
 
 def mean_tokens(

@@ -48,6 +48,10 @@ def estimate(
     )
 
 
+def request_length(task: Task) -> int:
+    return len(task.prompt) + len(str(task.row.get("system_prompt") or ""))
+
+
 def estimate_agent(
     agent: AgentSpec,
     count: int,
@@ -65,7 +69,7 @@ def estimate_agent(
         each_in, each_out, seen = history
         basis = f"{seen} scored trials of this revision"
     else:
-        characters = sum(len(task.prompt) for task in tasks) / max(1, len(tasks))
+        characters = sum(map(request_length, tasks)) / max(1, len(tasks))
         each_in = characters / CHARACTERS_PER_TOKEN
         each_out = float(max_tokens or OUTPUT_TOKENS)
         basis = f"one turn, prompts of {characters:.0f} characters, {each_out:.0f} tokens out"

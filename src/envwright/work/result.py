@@ -41,6 +41,8 @@ class SweepResult(Record):
     agents: dict[str, AgentResult]
     closed: dict[str, str] = Field(default={}, exclude=True)
     """Queues whose provider refused, and its words."""
+    why: dict[str, int] = Field(default={}, exclude=True)
+    """The last line of what broke → in how many trials; the most frequent first."""
     failures: tuple[str, ...] = Field(default=(), exclude=True)
     """Our own bugs outside any trial."""
 

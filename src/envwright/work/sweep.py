@@ -114,16 +114,24 @@ async def find_task(loaded: Loaded, text: str) -> Task:
     raise UsageError(f"--task {text!r} {problem} of {name!r}", hint="see `envwright env tasks`")
 
 
+def plan_trials(
+    request: Request, loaded: Loaded, cast: Cast, tasks: Sequence[Task], store: Store
+) -> tuple[Plan, dict[str, TrialSpec]]:
+    """The plan, and its trials by id."""
+    revision = loaded.environment.revision
+    judge = cast.judge.name if cast.judge else None
+    plan = Plan.of(tasks, request.agents, request.trials, request.sampling, request.args, judge)
+    names = [str(agent) for agent in request.agents]
+    first = store.read(sweeps.next_n, revision, names) if request.fresh else 0
+    return plan, {spec.id: spec for spec in trials_of(plan, revision, first)}
+
+
 async def run_sweep(
     request: Request, loaded: Loaded, cast: Cast, store: Store, gateway: Gateway, watch: Watch
 ) -> SweepResult:
     environment = loaded.environment
     tasks = await select_tasks(loaded, request)
-    judge = cast.judge.name if cast.judge else None
-    plan = Plan.of(tasks, request.agents, request.trials, request.sampling, request.args, judge)
-    names = [str(agent) for agent in request.agents]
-    first = store.read(sweeps.next_n, environment.revision, names) if request.fresh else 0
-    planned = {spec.id: spec for spec in trials_of(plan, environment.revision, first)}
+    plan, planned = plan_trials(request, loaded, cast, tasks, store)
     sweep = new_sweep_id()
     now = datetime.now(UTC)
 
@@ -155,10 +163,13 @@ async def run_sweep(
     work = TrialWork(store, planned, bench_of, watch.ended, exhausted)
     await engine.run({KIND: work}, watch.stop)
     closed = {name: stats.closed for name, stats in engine.stats().items() if stats.closed}
+    await store.flush()
     summaries = await asyncio.to_thread(
         lambda: store.read(lambda c: list(sweeps.summaries(c, sweep)))
     )
-    return sum_up(sweep, request.agents, summaries, closed, tuple(engine.failures))
+    why = store.read(sweeps.failure_counts, sweep)
+    result = sum_up(sweep, request.agents, summaries, closed, tuple(engine.failures))
+    return result.model_copy(update={"why": why})
 
 
 def bencher(
