@@ -113,10 +113,10 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
 
 
 def python_of_venv() -> Path:
-    complete = sorted((ROOT / ".envwright" / "venvs").glob("*/complete"))
+    complete = sorted((ROOT / ".envwright" / "venvs").glob("*.complete"))
     for stamp in complete:
-        if (stamp.parent / "bin" / "vf-eval").exists():
-            return stamp.parent / "bin" / "python"
+        if (stamp.with_suffix("") / "bin" / "vf-eval").exists():
+            return stamp.with_suffix("") / "bin" / "python"
     raise SystemExit("error: no venv yet. hint: run `make demo` first")
 
 

@@ -172,7 +172,6 @@ def test_a_run_that_cannot_be_meant_is_refused_before_it_starts(
         (["env", "score", SUMS, "--replies", "empty", "--task", "0"], ["--replies stands alone"]),
         (["env", "frobnicate"], ["frobnicate"]),
         (["frobnicate"], ["frobnicate"]),
-        (["env"], ["env"]),
         (["trial", "show"], ["ID"]),
         (["trial", "show", "abc"], ["no store in"]),
         (["trial", "list"], ["no store in"]),

@@ -417,3 +417,11 @@ def test_an_oracle_finds_its_gold_by_the_field_it_is_told(hostile):
     row = done.json["agents"]["oracle"]
     assert (row["scored"], row["solved"], row["failed"]) == (3, 3, {"grader": 1})
     assert done.code == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("env",), ("trial",)])
+def test_a_command_without_a_verb_shows_what_there_is(envwright, arguments):
+    done = envwright(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert "Commands:" in done.out
+    assert len(done.out.splitlines()) > 5

@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import math
+import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 from envwright.budget import Budget
 from envwright.errors import ProviderError
 from envwright.gateway import ENVIRONMENT, Gateway, Grant
+from envwright.gateway.gateway import LARGEST_ANSWER_BYTES
 from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after, retry_after
 from envwright.model import Model, price_of
 from envwright.trace import ModelCall, Usage
@@ -877,7 +879,8 @@ def test_the_call_ends_when_its_caller_goes_away(reply: Reply, stream: bool):
         (call,) = grant.calls
         assert call.error == "the caller went away"
         assert call.usage is None
-        assert grant.failure is None
+        # The model never answered: had the agent's time run out here, that were no score.
+        assert "had not answered" in str(grant.failure)
         again = await stage.ask(stage.grant(model_at(served, limit=1)))
         assert (again.status, again.content) == (200, "next")
         assert len(served.requests) == 2
@@ -979,3 +982,71 @@ def test_a_request_that_was_answered_in_the_end_is_forgiven_and_no_other():
         assert grant.failure is None
 
     play(lambda body: next(refusals, Reply("yes")), scene)
+
+
+@pytest.mark.parametrize(
+    ("seat", "answered_before", "status", "is_failure"),
+    [
+        ("agent", True, 200, False),
+        ("agent", False, 200, True),
+        ("agent", True, 500, True),
+        (None, True, 200, True),
+    ],
+    ids=["in the middle of its work", "never answered", "already failing", "a judge"],
+)
+def test_a_call_cut_short_is_the_providers_failure_unless_the_agent_was_at_work(
+    seat, answered_before, status, is_failure
+):
+    slow = Reply("late", delay=30) if status == 200 else Reply("no", status=500)
+    replies = iter([*([Reply("first")] if answered_before else []), slow, slow, slow, slow])
+
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served)
+        grant = stage.grant(model, environment_model=model)
+        if answered_before:
+            assert (await stage.ask(grant, seat=seat)).status == 200
+        asking = asyncio.ensure_future(stage.ask(grant, seat=seat, temperature=1))
+        await until(lambda: len(served.requests) == answered_before + (1 if status == 200 else 2))
+        asking.cancel()
+        await until(lambda: len(grant.calls) == answered_before + 1)
+        assert (grant.failure is not None) == is_failure
+
+    play(lambda body: next(replies), scene)
+
+
+def test_an_answer_that_never_ends_is_refused_before_it_fills_the_memory():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        said = await stage.ask(grant)
+        assert said.status == 502
+        assert "answered more than" in str(grant.failure)
+
+    play(always(Reply(body=b" " * (LARGEST_ANSWER_BYTES + 1))), scene)
+
+
+def test_a_judge_without_room_for_the_question_did_not_judge():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served)
+        grant = stage.grant(model, environment_model=model)
+        await stage.ask(grant, seat=None)
+        assert grant.failure is not None
+
+    play(always(Reply("maximum context length is 8", status=400)), scene)
+
+
+def test_a_sandbox_that_makes_its_listener_block_stops_nobody():
+    async def main() -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        kept = listener.dup()
+        gateway = Gateway({})
+        detach = await gateway.attach(listener)
+        os.set_blocking(kept.fileno(), True)
+        url = f"http://127.0.0.1:{kept.getsockname()[1]}/v1/chat/completions"
+        async with aiohttp.ClientSession() as session:
+            for _ in range(3):
+                async with session.post(url, json={}) as answer:
+                    assert answer.status == 401
+        await asyncio.wait_for(detach(), 5)
+        kept.close()
+
+    asyncio.run(asyncio.wait_for(main(), 20))

@@ -169,7 +169,7 @@ def test_ctrl_c_during_the_build_of_a_venv_leaves_none_that_looks_whole(envwrigh
     assert done.err.splitlines()[-1].startswith("error: ")
     assert_gone(home)
     assert_gone(venvs)
-    assert not list(venvs.glob("*/complete"))
+    assert not list(venvs.glob("*.complete"))
     (lock,) = venvs.glob("*.lock")
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

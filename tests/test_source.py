@@ -23,7 +23,7 @@ def root(tmp_path):
         *(".git/HEAD", ".venv/bin/python", "venv/x", ".envwright/envwright.db", "build/x"),
         *("probe/__pycache__/x.py", "probe/stale.pyc", ".pytest_cache/x", "dist/x.whl"),
         *("outputs/run.json", "probe.egg-info/PKG-INFO", "node_modules/x.js"),
-        *(".env", ".env.local", "data/.env", "data/.env.production"),
+        *(".env", ".env.local", "data/.env", "data/.env.production", ".envrc", ".env.d/keys"),
     ],
 )
 def test_caches_keys_and_version_control_are_no_part_of_a_revision(root, tmp_path, name):
@@ -45,10 +45,9 @@ def test_caches_keys_and_version_control_are_no_part_of_a_revision(root, tmp_pat
         lambda root: (root / "data" / "rows.json").chmod(0o755),
         lambda root: (root / "data" / "empty.txt").touch(),
         lambda root: (root / ".hidden").write_text("x"),
-        lambda root: (root / ".envrc").write_text("x"),
         lambda root: (root / "data" / "rows.json").unlink(),
     ],
-    ids=["code", "content", "name", "exec bit", "empty file", "hidden", "envrc", "less"],
+    ids=["code", "content", "name", "exec bit", "empty file", "hidden", "less"],
 )
 def test_whatever_the_environment_can_see_changes_its_revision(root, change):
     before = resolve(str(root)).revision

@@ -20,7 +20,7 @@ from envwright.store import Store, schema
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.trace import ModelCall, Score, Usage
-from envwright.trial import Failed, Grade, Limits, Sampling, Scored
+from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.plan import Plan, trials_of
 from envwright.trial.run import Bench
@@ -56,7 +56,8 @@ def planned(store):
 
 
 def submit(store, sweep, first=0):
-    plan = Plan.of(TASKS, AGENTS, 2, Sampling(), {}, None)
+    chosen = tuple((task.index, task.key) for task in TASKS)
+    plan = Plan(tasks=chosen, agents=tuple(AGENTS), trials=2)
     specs = trials_of(plan, REVISION, first)
     store.write(sweeps.save_sweep, sweep, ENVIRONMENT, plan, specs, NOW)
     store.write(sweeps.save_tasks, ENVIRONMENT, {}, TASKS)
@@ -213,7 +214,7 @@ class Blobs:
 class Hosts:
     """Answers every call with one episode of verifiers."""
 
-    async def call(self, name, args, *, seconds, isolated):
+    async def call(self, name, args, *, seconds, patience, isolated):
         agent = {"name": "agent", "trainable": True}
         rewards = {"r": {"score": 0.5, "weight": 1.0}}
         return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}

@@ -166,6 +166,8 @@ def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
     beside = path.parent if path else start
     home = Path(variables.get("ENVWRIGHT_HOME") or beside / ".envwright").absolute()
     cache_base = variables.get("XDG_CACHE_HOME") or Path(variables.get("HOME") or "~") / ".cache"
+    if ":" in str(home):
+        raise UsageError(f"{home} holds a colon, which no path list can", hint="set ENVWRIGHT_HOME")
     return Settings(
         home=home,
         cache=Path(variables.get("ENVWRIGHT_CACHE") or Path(cache_base) / "envwright").absolute(),

@@ -48,8 +48,12 @@ def mean_interval(by_task: Mapping[str, Sequence[float]], level: float = LEVEL) 
         return wilson(math.fsum(values) / len(values) * n, n, level)
     if len(clusters) < 2:
         return None
+    error = clustered_error(clusters, values)
+    if error == 0:
+        # Equal rewards say nothing of their spread.
+        return None
     centre = math.fsum(values) / len(values)
-    half = float(stdtrit(len(clusters) - 1, 0.5 + level / 2)) * clustered_error(clusters, values)
+    half = float(stdtrit(len(clusters) - 1, 0.5 + level / 2)) * error
     return centre - half, centre + half
 
 

@@ -101,6 +101,7 @@ async def converse(
 ) -> ProgramResult:
     """Ask, use the tools that were called, ask again, until a reply calls none."""
     known = {tool["function"]["name"] for tool in tools}
+    spoke = any(node.sampled for node in trace.nodes)
     while True:
         body: dict[str, Any] = {"model": model, "messages": messages}
         if tools:
@@ -108,10 +109,12 @@ async def converse(
         status, text = await ask(body)
         if status != 200:
             for code, stop in STOPS_THAT_ARE_SCORED.items():
-                if code in text:
+                # An agent that never got to speak did not run out of anything: that is no score.
+                if code in text and spoke:
                     trace.stop(stop)
                     return ProgramResult(exit_code=0, stdout="", stderr="")
             return ProgramResult(exit_code=1, stdout="", stderr=text[-4000:])
+        spoke = True
         message = json.loads(text)["choices"][0]["message"]
         messages.append({name: value for name, value in message.items() if value is not None})
         calls = message.get("tool_calls") or []

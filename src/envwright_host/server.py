@@ -92,6 +92,11 @@ class Server:
             result = await self.calls[message["call"]](message["args"], phase)
             if self.is_tired():
                 self.wire.send({"retire": True})
+            frame = (
+                pack(b'{"id":%d,"ok":%b}' % (call_id, result))
+                if isinstance(result, bytes)
+                else None
+            )
         except asyncio.CancelledError:
             self.wire.send(
                 {"id": call_id, "error": problem_of(asyncio.CancelledError("cancelled"))}
@@ -99,8 +104,8 @@ class Server:
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - the call loop
             self.wire.send({"id": call_id, "error": problem_of(error)})
         else:
-            if isinstance(result, bytes):
-                self.wire.send_bytes(pack(b'{"id":%d,"ok":%b}' % (call_id, result)))
+            if frame:
+                self.wire.send_bytes(frame)
             else:
                 self.wire.send({"id": call_id, "ok": result})
 

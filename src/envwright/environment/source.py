@@ -23,9 +23,10 @@ from envwright.errors import UsageError
 from envwright.record import Digest, Json, Record, digest, items, mapping
 
 LEFT_OUT = {
-    *(".git", ".hg", ".svn", ".venv", "venv", ".envwright", "node_modules", "__pycache__"),
-    *(".pytest_cache", ".ruff_cache", ".mypy_cache", ".tox", "dist", "build", "outputs"),
+    *(".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"),
+    *(".pytest_cache", ".ruff_cache", ".mypy_cache", ".tox"),
 }
+LEFT_OUT_AT_THE_TOP = {"venv", "dist", "build", "outputs"}
 HUB_ID = re.compile(r"^[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(@[\w.+-]+)?$")
 
 
@@ -73,7 +74,7 @@ def read_folder(folder: Path) -> Source:
             f"{folder}/pyproject.toml: dependencies is no list of strings",
             hint='write dependencies = ["verifiers"]',
         )
-    dependencies = tuple(str(each) for each in items(declared))
+    dependencies = tuple(read_requirement(folder, str(each)) for each in items(declared))
     if "verifiers" not in {requirement_name(each) for each in dependencies}:
         raise UsageError(
             f"{folder} is no environment: its pyproject.toml does not depend on verifiers",
@@ -114,11 +115,19 @@ def read_project(folder: Path) -> Json:
     return project
 
 
-def requirement_name(requirement: str) -> str | None:
+def read_requirement(folder: Path, text: str) -> str:
+    """A dependency as the standard spells it: whatever else the text holds would be an option."""
     try:
-        return canonicalize_name(Requirement(requirement).name)
-    except InvalidRequirement:
-        return None
+        return str(Requirement(text))
+    except InvalidRequirement as error:
+        raise UsageError(
+            f"{folder}/pyproject.toml: dependency {text!r} is no requirement",
+            hint='write it as "name>=1.0"',
+        ) from error
+
+
+def requirement_name(requirement: str) -> str:
+    return canonicalize_name(Requirement(requirement).name)
 
 
 def find_import_path(folder: Path, module: str) -> Path:
@@ -134,10 +143,15 @@ def find_import_path(folder: Path, module: str) -> Path:
 def files_of(folder: Path) -> Iterator[Path]:
     """Every file and link of a revision, in one order."""
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if f not in LEFT_OUT and not f.endswith(".egg-info"))
+        left_out = LEFT_OUT | LEFT_OUT_AT_THE_TOP if parent == str(folder) else LEFT_OUT
+        folders[:] = sorted(
+            f
+            for f in folders
+            if f not in left_out and not f.endswith(".egg-info") and not may_hold_keys(f)
+        )
         for name in sorted([*files, *(f for f in folders if (Path(parent) / f).is_symlink())]):
             path = Path(parent) / name
-            if name.endswith(".pyc") or name == ".env" or name.startswith(".env."):
+            if name.endswith(".pyc") or may_hold_keys(name):
                 continue
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder):
                 raise UsageError(
@@ -146,6 +160,11 @@ def files_of(folder: Path) -> Iterator[Path]:
                 )
             if path.is_symlink() or path.is_file():
                 yield path
+
+
+def may_hold_keys(name: str) -> bool:
+    """`.env`, `.envrc`, `.env.local`, `.env.d/` and the like."""
+    return name.startswith(".env")
 
 
 def target_of(link: Path) -> str:

@@ -19,6 +19,7 @@ from aiohttp import StreamReader, web
 from envwright.budget import Spending
 from envwright.errors import ProviderError
 from envwright.gateway import openai_chat
+from envwright.gateway.accept import accept_connections
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
 from envwright.gateway.upstream import LONGEST_MESSAGE, Upstream, message_in
 from envwright.model import Model, price_of
@@ -28,6 +29,7 @@ from envwright.trace import ModelCall, Usage
 TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 LARGEST_REQUEST_BYTES = 32 * 2**20
+LARGEST_ANSWER_BYTES = 32 * 2**20
 
 
 class Refusal(Exception):
@@ -76,8 +78,15 @@ class Gateway:
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )
         await runner.setup()
-        await web.SockSite(runner, listener, backlog=1024).start()
-        return runner.cleanup
+        server = runner.server
+        assert server is not None
+        stop_accepting = accept_connections(listener, server)
+
+        async def detach() -> None:
+            stop_accepting()
+            await runner.cleanup()
+
+        return detach
 
     async def answer(self, request: web.Request, place: object) -> web.StreamResponse:
         try:
@@ -118,14 +127,14 @@ class Gateway:
         exchange = grant.exchanges[seat] = Exchange(body)
         call = Call(grant, seat, model, sent, stream=False)
         try:
-            async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
-                call.tries, call.status = tries, 200
-                said = decode_answer(await answer.read(), model)
+            async with self.upstream.post(model, openai_chat.PATH, sent, call) as answer:
+                call.status = 200
+                said = decode_answer(await read_answer(answer.content, model), model)
         except ProviderError as error:
             self.fail(call, error)
             raise
         except asyncio.CancelledError:
-            self.record(call, error="the caller went away")
+            self.give_up(call)
             raise
         exchange.answer = said
         usage = openai_chat.usage_of(said)
@@ -151,10 +160,10 @@ class Gateway:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         relay = Relay(str(body.get("model", "")), openai_chat.wants_usage(body))
         try:
-            async with self.upstream.post(model, openai_chat.PATH, sent) as (answer, tries):
-                call.tries, call.status = tries, 200
+            async with self.upstream.post(model, openai_chat.PATH, sent, call) as answer:
+                call.status = 200
                 await prepare(response, request)
-                async for line in lines_of(answer.content):
+                async for line in lines_of(answer.content, model):
                     if (event := relay.line(line)) is not None:
                         await write(response, event)
                     if relay.problem is not None:
@@ -171,19 +180,34 @@ class Gateway:
                 request.transport.abort()
             return response
         except CallerGone:
-            self.record(call, usage=relay.usage, error="the caller went away")
+            self.give_up(call, relay.usage)
             return response
         except asyncio.CancelledError:
-            self.record(call, usage=relay.usage, error="the caller went away")
+            self.give_up(call, relay.usage)
             raise
         self.record(call, usage=relay.usage, status=200, finish=relay.finish_reason)
         return response
 
     def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
-        if error.code is None:
+        # An agent may run out of context; a judge that was not answered did not judge.
+        if error.code is None or call.seat == ENVIRONMENT:
             call.grant.failures[call.request] = error
         self.record(call, usage=usage, status=error.status or call.status, error=error.message)
+
+    def give_up(self, call: "Call", usage: Usage | None = None) -> None:
+        """The caller went away before the answer was whole.
+
+        An agent may run out of time in the middle of its work; but where the provider had
+        failed before, or never answered at all, or a judge was asked, that is no score.
+        """
+        answered = any(made.seat == call.seat and made.status == 200 for made in call.grant.calls)
+        if call.seat == ENVIRONMENT or call.tries > 1 or not answered:
+            waited = f"{time.monotonic() - call.started:.0f} s"
+            call.grant.failures[call.request] = ProviderError(
+                f"{call.model.name} had not answered after {waited} and {call.tries} tries"
+            )
+        self.record(call, usage=usage, status=call.status, error="the caller went away")
 
     def record(
         self,
@@ -287,11 +311,29 @@ class Relay:
         return b"data: " + json.dumps(openai_chat.hide(chunk, self._name)).encode() + b"\n"
 
 
-async def lines_of(content: StreamReader) -> AsyncGenerator[bytes]:
-    """A stream's lines, however long; aiohttp's own may not be."""
+async def read_answer(content: StreamReader, model: Model) -> bytes:
+    """The whole answer, within reason: what it expands to counts, not what was sent."""
     parts: list[bytes] = []
+    size = 0
     async for chunk in content.iter_any():
         parts.append(chunk)
+        if (size := size + len(chunk)) > LARGEST_ANSWER_BYTES:
+            raise too_large(model)
+    return b"".join(parts)
+
+
+def too_large(model: Model) -> ProviderError:
+    return ProviderError(f"{model.name} answered more than {LARGEST_ANSWER_BYTES} bytes")
+
+
+async def lines_of(content: StreamReader, model: Model) -> AsyncGenerator[bytes]:
+    """A stream's lines; longer than aiohttp's own may be, but within reason."""
+    parts: list[bytes] = []
+    size = 0
+    async for chunk in content.iter_any():
+        parts.append(chunk)
+        if (size := size + len(chunk)) > LARGEST_ANSWER_BYTES:
+            raise too_large(model)
         if b"\n" in chunk:
             *lines, rest = b"".join(parts).split(b"\n")
             parts = [rest]

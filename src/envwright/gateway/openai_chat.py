@@ -13,6 +13,7 @@ from envwright.trace import Usage
 PATH = "/chat/completions"
 MOST_TOKENS = 2**40
 """A number beyond this is no count of tokens."""
+COUNTED = ("prompt_tokens", "completion_tokens")
 HIDDEN = ("system_fingerprint", "provider", "service_tier")
 
 
@@ -32,6 +33,10 @@ def wants_usage(body: Json) -> bool:
 def hide(answer: Json, name: str) -> Json:
     """The answer without the provider's names."""
     answer["model"] = name
+    usage = mapping(answer.get("usage"))
+    if usage and "total_tokens" not in usage:
+        # Some leave it out, and clients refuse an answer without it.
+        usage["total_tokens"] = sum(count(usage, n) or 0 for n in COUNTED)
     for field in HIDDEN:
         answer.pop(field, None)
     return answer

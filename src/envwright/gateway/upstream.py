@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -36,6 +37,12 @@ CONTEXT_SIGNS = (
     *("context_length_exceeded", "maximum context length", "exceed_context_size"),
     *("context window", "prompt is too long", "exceeds the available context size"),
 )
+
+
+class Counter(Protocol):
+    """Whoever wants to know how often a call was tried, also while it is."""
+
+    tries: int
 
 
 @dataclass(slots=True)
@@ -89,20 +96,21 @@ class Upstream:
     def headers(self, model: Model) -> dict[str, str]:
         key = self.key_of(model)
         authorization = {"authorization": f"Bearer {key}"} if key else {}
-        return {"content-type": "application/json", **authorization}
+        # Not compressed: a small answer must not become a huge one on the way.
+        plain = {"content-type": "application/json", "accept-encoding": "identity"}
+        return {**plain, **authorization}
 
     @asynccontextmanager
     async def post(
-        self, model: Model, path: str, body: bytes
-    ) -> AsyncGenerator[tuple[aiohttp.ClientResponse, int]]:
-        """An answer with status 200 and how many tries it took; `ProviderError` else."""
+        self, model: Model, path: str, body: bytes, counter: Counter
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """An answer with status 200, its tries counted as they are made; `ProviderError` else."""
         lane = self.lane(model)
         url = model.base_url.rstrip("/") + path
-        tries = 0
         async with lane.slots:
             while True:
                 await lane.wait()
-                tries += 1
+                tries = counter.tries = counter.tries + 1
                 answered = False
                 failure: ProviderError
                 try:
@@ -115,7 +123,7 @@ class Upstream:
                     ) as answer:
                         if answer.status == 200:
                             answered = True
-                            yield answer, tries
+                            yield answer
                             return
                         failure = self.failure_of(model, answer, await read_some(answer))
                 except (aiohttp.ClientError, TimeoutError, OSError) as error:

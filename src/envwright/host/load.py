@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from envwright.environment import Environment, Source, Task
 from envwright.errors import EnvironmentFailure, UsageError
 from envwright.host.package import place_package
@@ -55,12 +57,24 @@ class Loaded:
     async def tasks(self, start: int, stop: int) -> list[Task]:
         """Tasks `start` to `stop`, fewer when there are fewer."""
         tasks: list[Task] = []
-        for first in range(start, stop, TASKS_PER_CALL):
-            last = min(stop, first + TASKS_PER_CALL)
-            rows = await self.ask("tasks", {"start": first, "stop": last}, self.limits.load_seconds)
+        first, batch = start, TASKS_PER_CALL
+        while first < stop:
+            last = min(stop, first + batch)
+            try:
+                args: Json = {"start": first, "stop": last}
+                rows = await self.pool.call("tasks", args, seconds=self.limits.load_seconds)
+            except CallError as error:
+                if error.type == "BadFrameError" and batch > 1:
+                    # Rows too large to send so many at once.
+                    batch = max(1, batch // 8)
+                    continue
+                raise of_call_error(self.source, error) from error
+            except HostDied as died:
+                raise of_death(self.source, died) from died
             tasks += [Task.model_validate(row) for row in rows]
             if len(rows) < last - first:
                 break
+            first = last
         return tasks
 
     async def score(self, items: list[Json], seconds: float) -> list[Scoring]:
@@ -100,11 +114,12 @@ async def load(
     try:
         described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
         environment = Environment.model_validate(
+            # Its own word last: a host may lie about its revision, not about which one it is.
             {
+                **described,
                 "kind": source.kind,
                 "name": source.name,
                 "revision": source.revision,
-                **described,
             }
         )
     except CallError as error:
@@ -113,6 +128,12 @@ async def load(
     except HostDied as died:
         await pool.close()
         raise of_death(source, died) from died
+    except ValidationError as error:
+        await pool.close()
+        raise EnvironmentFailure(
+            f"environment {source.name} does not load: it describes itself wrongly",
+            detail=str(error),
+        ) from error
     except BaseException:
         await pool.close()
         raise

@@ -122,7 +122,10 @@ class HostProcess:
         loop = asyncio.get_running_loop()
         self.control.setblocking(False)
         listener = await self.receive_listener(loop)
-        self.detach = await attach(listener)
+        try:
+            self.detach = await attach(listener)
+        except OSError as error:
+            raise SandboxError(f"what the host handed out is no listener: {error}") from error
         reader, self.writer = await asyncio.open_connection(sock=self.control, limit=2**20)
         self.tasks = [
             loop.create_task(self.read(reader)),
@@ -144,6 +147,7 @@ class HostProcess:
             raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
         _, fds, _, _ = socket.recv_fds(self.control, 1, 1)
         if not fds:
+            self.process.kill()
             await exited
             tail = self.process.tail.strip()[-500:]
             raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
@@ -228,7 +232,8 @@ class HostProcess:
         `patience` says per phase how long the call may hold up the loop.
         """
         if self.dead is not None:
-            raise self.dead
+            # It died of another call: this one was never in it.
+            raise HostDied(self.dead.why, phase=None, alone=False, tail=self.dead.tail)
         self.calls += 1
         call_id = self.calls
         pending = Pending(asyncio.get_running_loop().create_future(), patience)

@@ -64,13 +64,16 @@ async def ensure_venv(source: Source, builder: Builder) -> Venv:
     venv = Venv(folder=folder, base_prefix=base)
     builder.venvs.mkdir(parents=True, exist_ok=True)
     async with locked(builder.venvs / f"{wanted}.lock"):
-        if (folder / "complete").exists():
+        # Beside the folder: what was built in there cannot have made it.
+        complete = builder.venvs / f"{wanted}.complete"
+        if complete.exists() and folder.is_dir():
             return venv
+        complete.unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         builder.say(f"building the venv of {source.name} ({', '.join(source.dependencies)})")
         await build(venv, interpreter, source, builder)
-        (folder / "complete").touch()
+        complete.touch()
     return venv
 
 
@@ -78,7 +81,7 @@ async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: B
     requirements = venv.folder / "requirements.txt"
     requirements.write_text("\n".join(source.dependencies) + "\n")
     install = (
-        *("pip", "install", "--python", str(venv.python), "--compile-bytecode", "--no-progress"),
+        *("pip", "install", "--python", str(venv.python), "--no-progress"),
         *("-r", str(requirements)),
     )
     builder.cache.mkdir(parents=True, exist_ok=True)
@@ -91,6 +94,8 @@ async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: B
         builder.say("something comes only as source: building it, apart")
         with tempfile.TemporaryDirectory(prefix="build-", dir=builder.venvs) as private:
             code, said = await uv(install, venv, builder, Path(private))
+    if code == 0:
+        await compile_bytecode(venv, builder)
     if code != 0:
         shutil.rmtree(venv.folder, ignore_errors=True)
         raise UsageError(
@@ -98,6 +103,27 @@ async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: B
             hint=f"check [project] dependencies in {source.folder / 'pyproject.toml'}, "
             "and that the package registry can be reached",
         )
+
+
+async def compile_bytecode(venv: Venv, builder: Builder) -> None:
+    """Apart from the install, without network or cache: a wheel may hold `.pth` files, and
+    whatever starts an interpreter in the venv runs them. `-S` leaves them alone."""
+    process = await builder.sandbox.start(
+        Command(
+            argv=(
+                *(str(venv.python), "-I", "-S", "-m", "compileall", "-q", "-j", "0"),
+                str(venv.folder / "lib"),
+            ),
+            mounts=(Mount(venv.base_prefix), Mount(venv.folder, writable=True)),
+            variables={"HOME": "/tmp", "PATH": "/usr/bin:/bin"},
+        )
+    )
+    try:
+        # Some packages carry files that do not compile; they are not imported either.
+        await process.wait()
+    except asyncio.CancelledError:
+        process.kill()
+        raise
 
 
 async def uv(

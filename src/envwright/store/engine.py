@@ -22,7 +22,9 @@ def open_engine(path: Path) -> sa.Engine:
             f"{path.parent} cannot be written: {error.strerror}",
             hint="set ENVWRIGHT_HOME to a folder of yours",
         ) from error
-    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False})
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)), connect_args={"check_same_thread": False}
+    )
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:

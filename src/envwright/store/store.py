@@ -56,11 +56,11 @@ class Store:
         await asyncio.wrap_future(self._writer.submit(self._write_calls))
 
     def _write_calls(self) -> None:
-        batch: list[tuple[str, int, ModelCall]] = []
-        while self._calls:
-            batch.append(self._calls.popleft())
-        if batch:
+        while batch := list(self._calls):
             self.write(call.insert_calls, batch)
+            # Only now: what could not be written stays for the next time.
+            for _ in batch:
+                self._calls.popleft()
 
     def close(self) -> None:
         self._writer.submit(self._write_calls).result()

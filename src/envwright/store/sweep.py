@@ -128,6 +128,8 @@ class TrialSummary:
 
 def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
     call, trial = schema.model_call, schema.trial
+    # An answer was paid for, whether or not the provider said how much of one it was.
+    billed = sa.or_(call.c.status == 200, call.c.input_tokens.is_not(None))
     spent = (
         sa.select(
             call.c.trial,
@@ -136,7 +138,7 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
             sa.func.sum(call.c.cached_tokens).label("cached"),
             sa.func.sum(call.c.cost_usd).label("cost"),
             sa.func.sum(
-                sa.case((call.c.input_tokens.is_not(None) & call.c.cost_usd.is_(None), 1), else_=0)
+                sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0)
             ).label("unpriced"),
         )
         .where(

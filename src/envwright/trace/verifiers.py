@@ -11,7 +11,7 @@ from typing import Any, cast
 from envwright.record import Json, items, mapping
 from envwright.trace.trace import ModelCall, Problem, Role, Score, Step, Timing, ToolCall, Trace
 
-LONGEST_TEXT = 1_000_000
+LONGEST_TEXT = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,15 @@ def read_step(node: Any) -> Step:
 
 def content_text(content: Any) -> str:
     if isinstance(content, str):
-        return content[:LONGEST_TEXT]
+        return shortened(content)
     parts = [str(mapping(part).get("text", "[image]")) for part in items(content)]
-    return "\n".join(parts)[:LONGEST_TEXT]
+    return shortened("\n".join(parts))
+
+
+def shortened(text: str) -> str:
+    """The text, or as much as is kept of it and how much is not."""
+    cut = len(text) - LONGEST_TEXT
+    return text if cut <= 0 else f"{text[:LONGEST_TEXT]}\n[{cut} more characters were not kept]"
 
 
 def read_score(name: str, value: Any, bad: list[NotANumber]) -> Score | None:

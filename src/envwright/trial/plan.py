@@ -1,13 +1,10 @@
 """`plan`: tasks × agents × repetitions → the trials of a sweep. Pure."""
 
-from collections.abc import Sequence
-
 from pydantic import Field, JsonValue
 
 from envwright.agent import AgentSpec
-from envwright.environment import Task
 from envwright.record import Digest, Record, digest
-from envwright.trial.spec import Condition, Sampling, TrialSpec
+from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec
 
 
 class Plan(Record):
@@ -19,30 +16,13 @@ class Plan(Record):
     condition: Condition = Condition.PLAIN
     sampling: Sampling = Sampling()
     args: dict[str, JsonValue] = {}
-    judge: str | None = None
+    judge: Digest | None = None
+    """The content of the judge's model."""
+    limits: Limits = Limits()
 
     @property
     def digest(self) -> str:
         return digest(self)
-
-    @classmethod
-    def of(
-        cls,
-        tasks: Sequence[Task],
-        agents: Sequence[AgentSpec],
-        trials: int,
-        sampling: Sampling,
-        args: dict[str, JsonValue],
-        judge: str | None,
-    ) -> "Plan":
-        return cls(
-            tasks=tuple((task.index, task.key) for task in tasks),
-            agents=tuple(agents),
-            trials=trials,
-            sampling=sampling,
-            args=args,
-            judge=judge,
-        )
 
 
 def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
@@ -56,6 +36,8 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             condition=plan.condition,
             sampling=plan.sampling,
             args=plan.args,
+            judge=plan.judge,
+            limits=plan.limits,
             n=n,
         )
         for n in range(first, first + plan.trials)

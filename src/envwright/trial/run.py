@@ -23,6 +23,7 @@ from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.grade import failed_provider, findings_of, judge_episode
 from envwright.trial.outcome import Failed, Grade, Outcome
 from envwright.trial.spec import Limits, TrialSpec
+from envwright_host.frames import without_surrogates
 
 GRACE_SECONDS = 30.0
 
@@ -198,6 +199,7 @@ def remains(grant: Grant) -> tuple[Trace, ...]:
 def steps_of(exchange: Exchange | None) -> tuple[Step, ...]:
     if exchange is None:
         return ()
+    exchange = Exchange(*map(without_surrogates, (exchange.request, exchange.answer)))
     asked = items(exchange.request.get("messages"))
     said = [mapping(c).get("message") for c in items((exchange.answer or {}).get("choices"))[:1]]
     steps: list[Step] = []

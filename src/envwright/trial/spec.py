@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from envwright.agent.spec import AgentSpec
-from envwright.record import Digest, Json, Record, digest
+from envwright.record import Digest, Record, digest
 
 
 class Condition(StrEnum):
@@ -47,9 +47,12 @@ class TrialSpec(Record):
     condition: Condition = Condition.PLAIN
     sampling: Sampling = Sampling()
     args: dict[str, JsonValue] = {}
+    judge: Digest | None = None
+    """What environment code could ask: the content of the judge's model."""
+    limits: Limits = Limits()
     n: int = Field(default=0, ge=0)
 
     @property
     def id(self) -> str:
-        identity: Json = self.model_dump(mode="json")
-        return digest(identity)
+        """Of all that a result can depend on; when neighbours are moved is not among it."""
+        return digest(self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}}))

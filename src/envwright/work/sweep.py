@@ -119,8 +119,15 @@ def plan_trials(
 ) -> tuple[Plan, dict[str, TrialSpec]]:
     """The plan, and its trials by id."""
     revision = loaded.environment.revision
-    judge = cast.judge.name if cast.judge else None
-    plan = Plan.of(tasks, request.agents, request.trials, request.sampling, request.args, judge)
+    plan = Plan(
+        tasks=tuple((task.index, task.key) for task in tasks),
+        agents=request.agents,
+        trials=request.trials,
+        sampling=request.sampling,
+        args=request.args,
+        judge=cast.judge.content if cast.judge else None,
+        limits=request.limits,
+    )
     names = [str(agent) for agent in request.agents]
     first = store.read(sweeps.next_n, revision, names) if request.fresh else 0
     return plan, {spec.id: spec for spec in trials_of(plan, revision, first)}
