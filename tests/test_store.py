@@ -6,6 +6,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -299,6 +300,8 @@ OPEN = """
 import sys
 from pathlib import Path
 from alembic import command
+import psycopg
+import sqlalchemy.dialects.postgresql.psycopg
 from envwright.store import Store
 print("ready", flush=True)
 sys.stdin.readline()
@@ -401,24 +404,25 @@ def test_an_attempt_that_is_closed_and_lost_at_once_is_one_of_the_two(store, pla
 
 
 def test_sweeps_that_are_saved_at_once_in_any_order_never_wait_for_each_other(store):
-    plans = [Plan.of(TASKS, order, 50, Sampling(), {}, None) for order in (AGENTS, AGENTS[::-1])]
+    # The revision is there: else whoever writes it first holds up all others.
+    submit(store, "before", first=1000)
+    plans = [Plan.of(TASKS, order, 100, Sampling(), {}, None) for order in (AGENTS, AGENTS[::-1])]
 
-    def act(number):
+    def act(number, first):
         plan = plans[number % 2]
-        specs = trials_of(plan, REVISION)[:: 1 if number < 2 else -1]
-        store.write(sweeps.save_sweep, f"s{number}", ENVIRONMENT, plan, specs, NOW)
+        specs = trials_of(plan, REVISION, first)[:: 1 if number < 2 else -1]
+        store.write(sweeps.save_sweep, f"s{first}.{number}", ENVIRONMENT, plan, specs, NOW)
 
-    at_once(4, act)
-    assert len(store.read(sweeps.unscored, "s3")) == 200
+    for first in (0, 100, 200, 300):
+        at_once(4, partial(act, first=first))
+        assert len(store.read(sweeps.unscored, f"s{first}.3")) == 400
 
 
 def test_times_come_back_as_aware_utc(store, planned):
     trial = planned[0].id
     tokyo = NOW.astimezone(ZoneInfo("Asia/Tokyo"))
     n = store.write(trials.open_attempt, trial, "w", tokyo)
-    ended = Attempt(
-        trial=trial, n=n, state=AttemptState.FINISHED, started_at=tokyo, ended_at=tokyo
-    )
+    ended = Attempt(trial=trial, n=n, state=AttemptState.FINISHED, started_at=tokyo, ended_at=tokyo)
     store.write(trials.close_attempt, ended, None, graded(trial, n, SCORED), SCORED)
     (attempt,) = store.read(trials.attempts_of, trial)
     (row,) = store.read(trials.find_trials, trial)

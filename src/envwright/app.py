@@ -70,9 +70,7 @@ class App:
     @cached_property
     def store(self) -> Store:
         settings = self.settings
-        return Store(
-            settings.home, settings.database_url, settings.blob_url, settings.variables
-        )
+        return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import obstore
@@ -79,7 +80,7 @@ def open_s3(bucket: str, prefix: str, variables: Mapping[str, str]) -> Objects:
         store = S3Store(
             bucket,
             prefix=prefix or None,
-            config={"aws_region": "us-east-1", **options},
+            config=cast("Any", {"aws_region": "us-east-1", **options}),
             client_options={
                 "timeout": "60s",
                 "connect_timeout": "10s",
@@ -122,7 +123,7 @@ class Blobs:
         packed = zstandard.ZstdCompressor(level=3).compress(content)
         try:
             await obstore.put_async(self._store, name, packed, use_multipart=False)
-        except BaseError as error:
+        except (BaseError, FileNotFoundError, PermissionError) as error:
             raise self.refusal(error) from error
 
     def get(self, name: str) -> bytes:
@@ -134,13 +135,13 @@ class Blobs:
                 f"blob {name!r} is missing or damaged: {self.redact(error)}",
                 hint="restore it, or run the trial anew with `envwright run --fresh`",
             ) from error
-        except BaseError as error:
+        except (BaseError, PermissionError) as error:
             raise self.refusal(error) from error
 
     async def get_async(self, name: str) -> bytes:
         return await asyncio.to_thread(self.get, name)
 
-    def refusal(self, error: BaseError) -> UsageError:
+    def refusal(self, error: Exception) -> UsageError:
         return UsageError(
             f"blobs in {self.shown} cannot be used: {self.redact(error)}",
             hint=f"check {BLOB_VARIABLE} and the AWS_ variables",

@@ -125,9 +125,9 @@ def reachable(engine: sa.Engine) -> Generator[None]:
 
 def is_ours(error: exc.DBAPIError) -> bool:
     """A statement that no database would take is our own mistake, not the database's state."""
-    refused = getattr(error.orig, "sqlstate", None) == INSUFFICIENT_PRIVILEGE
-    mistakes = exc.ProgrammingError | exc.IntegrityError | exc.DataError
-    return isinstance(error, mistakes) and not refused
+    if error.statement is None or getattr(error.orig, "sqlstate", None) == INSUFFICIENT_PRIVILEGE:
+        return False
+    return isinstance(error, exc.ProgrammingError | exc.IntegrityError | exc.DataError)
 
 
 @contextmanager
