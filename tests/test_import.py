@@ -41,6 +41,7 @@ def renamed(record, number):
     return {**json.loads(json.dumps(record)), "id": f"episode-{number}"}
 
 
+@pytest.mark.slow
 def test_a_folder_becomes_trials_that_can_be_shown_and_is_imported_once(envwright, servers):
     done = envwright("import", FOLDER.parent, "--json", **servers)
     assert done.code == 0, done
@@ -73,6 +74,7 @@ def test_a_folder_becomes_trials_that_can_be_shown_and_is_imported_once(envwrigh
     assert "signals: correct=0×1, answered=1" in text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_left_out_counted_and_said(envwright, folder, records):
     good = json.dumps(records[0])
     nan_task = renamed(records[1], 1)
@@ -91,6 +93,7 @@ def test_what_cannot_be_read_is_left_out_counted_and_said(envwright, folder, rec
     assert envwright("import", folder).code == 0
 
 
+@pytest.mark.slow
 def test_an_episode_that_broke_is_failed_with_its_cause_and_never_a_number(
     envwright, folder, records
 ):
@@ -138,6 +141,7 @@ def test_an_episode_that_broke_is_failed_with_its_cause_and_never_a_number(
     assert "finding EW001: correct returned nan" in shows[0]
 
 
+@pytest.mark.slow
 def test_a_task_of_another_content_at_the_same_index_keeps_its_own_row(envwright, folder, records):
     other = renamed(records[0], 1)
     other["task"]["data"]["prompt"] = "Another one?"
@@ -155,6 +159,7 @@ def test_a_task_of_another_content_at_the_same_index_keeps_its_own_row(envwright
     }
 
 
+@pytest.mark.slow
 def test_a_path_without_rollouts_is_one_line(envwright, tmp_path):
     for path, said in {tmp_path: "holds no traces.jsonl", tmp_path / "no": "not exist"}.items():
         done = envwright("import", path)

@@ -24,6 +24,16 @@ from envwright.trace.trace import (
 )
 
 LONGEST_TEXT = 1_000_000
+UNSET: Json = {
+    "skills": [],
+    "network_allow": ["*"],
+    "network_block": [],
+    "artifacts": [],
+    "artifact_max_bytes": 33554432,
+    "timeout": {},
+    "resources": {},
+}
+"""What verifiers adds to every row of a record while a task does not set it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,15 @@ def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def read_row(data: Json) -> Json:
+    """A task's row as the host tells it: without what is unset."""
+    return {
+        name: value
+        for name, value in data.items()
+        if value is not None and not (name in UNSET and value == UNSET[name])
+    }
 
 
 def pick_measured(traces: list[Json], seat: str | None) -> int | None:

@@ -16,7 +16,14 @@ from envwright.environment import Kind
 from envwright.finding import Finding
 from envwright.record import Json, digest, items, mapping
 from envwright.trace import Trace
-from envwright.trace.verifiers import EpisodeRecord, finite, is_count, moment, read_recorded
+from envwright.trace.verifiers import (
+    EpisodeRecord,
+    finite,
+    is_count,
+    moment,
+    read_recorded,
+    read_row,
+)
 from envwright.trial.grade import ELSEWHERE_CAUSES, findings_of, judge_episode
 from envwright.trial.outcome import Outcome
 from envwright.trial.spec import Sampling
@@ -72,9 +79,9 @@ def read_recorded_trial(record: Any, config: RunConfig, build: Json, now: dateti
     data, env = mapping(task.get("data")), mapping(raw.get("env"))
     if not data or not isinstance(raw.get("traces"), list):
         raise NoEpisode("no episode: it has no task or no traces")
-    row = {name: value for name, value in data.items() if name != "idx"}
+    row = read_row(data)
     try:
-        key = digest(row)
+        key = digest({name: value for name, value in row.items() if name != "idx"})
     except ValueError as error:
         raise NoEpisode("its task holds NaN or infinity") from error
     episode = read_recorded(raw)
@@ -99,7 +106,7 @@ def read_recorded_trial(record: Any, config: RunConfig, build: Json, now: dateti
         args=config.args or {},
         index=index if is_count(index) else None,
         key=key,
-        row=data,
+        row=row,
         agent=AgentSpec(kind=AgentKind.CHAT, subject=str(model), content=digest(content)),
         sampling=sampling_of(config_of_seat),
         traces=tuple(
