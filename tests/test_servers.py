@@ -132,6 +132,7 @@ def test_a_database_that_went_away_is_one_line_too(tmp_path, postgres):
     store.close()
 
 
+@pytest.mark.slow
 def test_doctor_tries_the_database_and_the_blobs_that_are_set(envwright, postgres, s3):
     url = postgres.new_database()
     bucket = s3.new_bucket()
