@@ -1,12 +1,13 @@
 """What tests share: one folder of venvs, a home per test, the command line as a process."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from postgres import Postgres, serve_postgres
 from support import CommandLine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +21,13 @@ settings.load_profile("suite")
 def venvs() -> Path:
     """Venvs are built once per checkout: an environment of the tests depends on verifiers alone."""
     return ROOT / ".envwright" / "venvs"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL for the session; a test takes a database of its own."""
+    with serve_postgres() as server:
+        yield server
 
 
 @pytest.fixture

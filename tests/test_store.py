@@ -3,22 +3,29 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
+import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy.exc import StatementError
 
 from envwright.agent import AgentKind, AgentSpec, Assignment
 from envwright.environment import Environment, Task
-from envwright.errors import Cause, EnvwrightError
+from envwright.errors import Cause, EnvwrightError, UsageError
 from envwright.gateway import Gateway
 from envwright.record import digest
 from envwright.store import Store, schema
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
+from envwright.store.engine import RELEASE_OF_SCHEMA
 from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
@@ -42,9 +49,17 @@ SCORED = Scored(reward=0.5, rewards={"r": Score(score=0.5)})
 FAILED = Failed(cause=Cause.PROVIDER, detail="503", retryable=True)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request):
+    """None for a SQLite in the test's home, else the URL of an empty PostgreSQL database."""
+    if request.param == "sqlite":
+        return None
+    return request.getfixturevalue("postgres").new_database()
+
+
 @pytest.fixture
-def store(tmp_path):
-    store = Store(tmp_path / "state")
+def store(tmp_path, database_url):
+    store = Store(tmp_path / "state", database_url)
     yield store
     store.close()
 
@@ -261,14 +276,16 @@ def test_blobs_come_back_whole_and_a_damaged_one_is_said_to_be(store, tmp_path):
         assert raised.value.hint
 
 
-def test_every_call_of_every_attempt_is_counted_and_an_unknown_price_is_unknown(store, planned):
+def test_every_call_of_every_attempt_is_counted_and_an_unknown_price_is_unknown(
+    store, planned, tmp_path, database_url
+):
     a, b, c = (spec.id for spec in planned[:3])
 
     def call(cost, usage=(10, 5)):
         used = Usage(input_tokens=usage[0], output_tokens=usage[1]) if usage else None
         return ModelCall(seat="s", model="m", started_at=NOW, seconds=1, usage=used, cost_usd=cost)
 
-    with_calls = Store(Path(store.engine.url.database).parent)
+    with_calls = Store(tmp_path / "state", database_url)
     with_calls.record(a, 1, call(0.5))
     with_calls.record(a, 2, call(0.25))
     with_calls.record(b, 1, call(None))
@@ -284,17 +301,19 @@ OPEN = """
 import sys
 from pathlib import Path
 from alembic import command
+import psycopg
+import sqlalchemy.dialects.postgresql.psycopg
 from envwright.store import Store
 print("ready", flush=True)
 sys.stdin.readline()
-Store(Path(sys.argv[1])).close()
+Store(Path(sys.argv[1]), sys.argv[2] or None).close()
 """
 
 
-def test_several_processes_can_open_a_fresh_store_at_once(tmp_path):
+def test_several_processes_can_open_a_fresh_store_at_once(tmp_path, database_url):
     children = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN, str(tmp_path / "state")],
+            [sys.executable, "-c", OPEN, str(tmp_path / "state"), database_url or ""],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -309,7 +328,7 @@ def test_several_processes_can_open_a_fresh_store_at_once(tmp_path):
         child.stdin.flush()
     said = [(*child.communicate(timeout=60), child.returncode) for child in children]
     assert said == [("", "", 0)] * 3
-    check_whole(tmp_path / "state")
+    check_whole(tmp_path / "state", database_url)
 
 
 KILLED = """
@@ -324,24 +343,126 @@ tables = 0
 def count(connection, cursor, statement, *_):
     global tables
     tables += statement.lstrip().upper().startswith("CREATE TABLE")
-    if tables == int(sys.argv[2]):
+    if tables == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-open_engine(Path(sys.argv[1]) / "envwright.db")
+open_engine(Path(sys.argv[1]), sys.argv[2] or None)
 """
 
 
 @pytest.mark.parametrize("tables", [1, 5])
-def test_a_migration_that_is_killed_leaves_a_store_that_can_be_opened(tmp_path, tables):
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "state"), str(tables)])
+def test_a_migration_that_is_killed_leaves_a_store_that_can_be_opened(
+    tmp_path, tables, database_url
+):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "state"), database_url or ""]
+    killed = subprocess.run([*command, str(tables)])
     assert killed.returncode == -signal.SIGKILL
-    check_whole(tmp_path / "state")
+    check_whole(tmp_path / "state", database_url)
 
 
-def check_whole(home):
-    store = Store(home)
+def check_whole(home, database_url):
+    store = Store(home, database_url)
     submit(store, "sweep")
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, schema.metadata) == []
     store.close()
+
+
+def at_once(count, act):
+    """What `act(number)` gave in as many threads, which begin together."""
+    gate = threading.Barrier(count)
+
+    def begin(number):
+        gate.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begin, range(count)))
+
+
+def test_attempts_that_open_at_once_are_numbered_one_by_one(store, planned):
+    trial = planned[0].id
+    for _ in range(5):
+        at_once(8, lambda number: store.write(trials.open_attempt, trial, f"w{number}", NOW))
+    assert [a.n for a in store.read(trials.attempts_of, trial)] == list(range(1, 41))
+
+
+def test_an_attempt_that_is_closed_and_lost_at_once_is_one_of_the_two(store, planned):
+    for spec in planned:
+        n = store.write(trials.open_attempt, spec.id, "gone", NOW)
+        grade = graded(spec.id, n, SCORED)
+
+        def act(number, spec=spec, n=n, grade=grade):
+            if number:
+                return bool(store.write(trials.close_lost, lambda _: False, NOW))
+            return store.write(trials.close_attempt, finished(spec.id, n), "b", grade, SCORED)
+
+        closed, lost = at_once(2, act)
+        (attempt,) = store.read(trials.attempts_of, spec.id)
+        assert closed is not lost
+        assert (attempt.state, attempt.blob) == (("finished", "b") if closed else ("lost", None))
+
+
+def test_sweeps_that_are_saved_at_once_in_any_order_never_wait_for_each_other(store):
+    # The revision is there: else whoever writes it first holds up all others.
+    submit(store, "before", first=1000)
+    plans = [Plan.of(TASKS, order, 100, Sampling(), {}, None) for order in (AGENTS, AGENTS[::-1])]
+
+    def act(number, first):
+        plan = plans[number % 2]
+        specs = trials_of(plan, REVISION, first)[:: 1 if number < 2 else -1]
+        store.write(sweeps.save_sweep, f"s{first}.{number}", ENVIRONMENT, plan, specs, NOW)
+
+    for first in (0, 100, 200, 300):
+        at_once(4, partial(act, first=first))
+        assert len(store.read(sweeps.unscored, f"s{first}.3")) == 400
+
+
+def test_times_come_back_as_aware_utc(store, planned):
+    trial = planned[0].id
+    tokyo = NOW.astimezone(ZoneInfo("Asia/Tokyo"))
+    n = store.write(trials.open_attempt, trial, "w", tokyo)
+    ended = Attempt(trial=trial, n=n, state=AttemptState.FINISHED, started_at=tokyo, ended_at=tokyo)
+    store.write(trials.close_attempt, ended, None, graded(trial, n, SCORED), SCORED)
+    (attempt,) = store.read(trials.attempts_of, trial)
+    (row,) = store.read(trials.find_trials, trial)
+    found = [attempt.started_at, attempt.ended_at, row.finished_at]
+    assert found == [NOW] * 3
+    assert {time.utcoffset() for time in found} == {timedelta(0)}
+    with pytest.raises(StatementError, match="without a zone"):
+        store.write(trials.open_attempt, trial, "w", NOW.replace(tzinfo=None))
+
+
+def test_text_that_no_database_holds_is_spelled_out(store, planned):
+    trial = planned[0].id
+    n = store.write(trials.open_attempt, trial, "w", NOW)
+    odd = finished(trial, n, AttemptState.LOST).model_copy(update={"problem": "a\0b\ud800é"})
+    store.write(trials.close_attempt, odd, None, None, None)
+    (attempt,) = store.read(trials.attempts_of, trial)
+    assert attempt.problem == "a\\x00b\\ud800é"
+
+
+def test_a_row_with_any_json_text_comes_back(store, planned):
+    odd = Task(index=7, key=digest("odd"), prompt="?", row={"a": "x\0y \ud800 é", "b": [1.5, None]})
+    store.write(sweeps.save_tasks, ENVIRONMENT, {}, [odd])
+    assert store.read(trials.task_row, REVISION, digest({}), 7) == odd.row
+
+
+@pytest.mark.parametrize(
+    ("at", "install"), [("9999", "a newer envwright"), ("9999_v9_1_0", "'envwright>=9.1.0'")]
+)
+def test_a_newer_schema_is_refused_with_what_to_install(tmp_path, database_url, at, install):
+    store = Store(tmp_path / "state", database_url)
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("update alembic_version set version_num = :at"), {"at": at})
+    store.close()
+    with pytest.raises(UsageError, match=f"at schema {at}, this program knows") as raised:
+        Store(tmp_path / "state", database_url)
+    assert raised.value.hint == f"install {install}"
+
+
+def test_migrations_behind_the_first_name_the_release_to_install():
+    migrations = Path(schema.__file__).parent / "migrations"
+    names = [script.revision for script in ScriptDirectory(str(migrations)).walk_revisions()]
+    assert [name for name in names if not RELEASE_OF_SCHEMA.match(name)] == ["0001"]

@@ -69,7 +69,8 @@ class App:
 
     @cached_property
     def store(self) -> Store:
-        return Store(self.settings.home)
+        settings = self.settings
+        return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
     async def __aenter__(self) -> Self:
         return self

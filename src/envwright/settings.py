@@ -116,6 +116,10 @@ class Settings(Record):
     cache: Path
     """Of this machine: models and downloads, shared by all projects."""
     venvs: Path
+    database_url: str | None = Field(default=None, repr=False)
+    """Of a PostgreSQL; else the store is a SQLite file in the home."""
+    blob_url: str | None = Field(default=None, repr=False)
+    """`s3://…` or `file://…`; else blobs are in the home."""
     file: FileTables = FileTables()
     variables: dict[str, str] = Field(default={}, repr=False)
 
@@ -172,6 +176,8 @@ def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
         home=home,
         cache=Path(variables.get("ENVWRIGHT_CACHE") or Path(cache_base) / "envwright").absolute(),
         venvs=Path(variables.get("ENVWRIGHT_VENVS") or home / "venvs").absolute(),
+        database_url=variables.get("ENVWRIGHT_DATABASE_URL") or None,
+        blob_url=variables.get("ENVWRIGHT_BLOB_URL") or None,
         file=tables,
         variables=dict(variables),
     )

@@ -20,6 +20,7 @@ COMMANDS = {
     "run": ("envwright.cli.run:run", "Run trials of agents on an environment's tasks."),
     "env": ("envwright.cli.env:env", "Look at an environment: inspect, tasks, score."),
     "trial": ("envwright.cli.trial:trial", "Look at trials: list, show."),
+    "import": ("envwright.cli.import_:import_", "Keep rollouts of vf-eval folders as trials."),
     "model": ("envwright.cli.model:model", "Models: list, pull, check."),
     "doctor": ("envwright.cli.doctor:doctor", "Launch every part and say what works."),
 }

@@ -18,10 +18,12 @@ def doctor(as_json: bool) -> None:
 
     async def main(stop: asyncio.Event) -> int:
         async with App.make(say=say) as app:
-            parts = await until(
-                stop,
-                examine(app.sandbox, app.settings.home, app.settings.cache, app.settings.variables),
+            read = app.settings
+            examination = examine(
+                *(app.sandbox, read.home, read.cache, read.variables),
+                *(read.database_url, read.blob_url),
             )
+            parts = await until(stop, examination)
         if as_json:
             print_json({"parts": [part.model_dump(mode="json") for part in parts]})
         else:

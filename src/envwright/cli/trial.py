@@ -36,9 +36,9 @@ def trial() -> None:
 
 def open_store() -> Store:
     settings = read_settings(process_variables(), Path.cwd())
-    if not (settings.home / "envwright.db").exists():
+    if settings.database_url is None and not (settings.home / "envwright.db").exists():
         raise UsageError(f"there is no store in {settings.home}", hint="run something first")
-    return Store(settings.home)
+    return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
 
 @trial.command("list")

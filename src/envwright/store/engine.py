@@ -1,5 +1,12 @@
-"""The database: opened, set up and brought to the newest schema."""
+"""The database: opened, set up and brought to the newest schema.
 
+SQLite in a file, or PostgreSQL by URL. What the two want differently is here and
+nowhere else: how a writer takes its lock, how migrations are kept apart, and the
+dialect's own `insert`. Both lose at most the last moments when the machine (not
+the program) dies, and are whole then.
+"""
+
+import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,13 +15,34 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
+from sqlalchemy.dialects import postgresql, sqlite
 
-from envwright.errors import UsageError
+from envwright.errors import EnvwrightError, UsageError
+from envwright.store.address import DATABASE_VARIABLE, parse_database, redact, shown_database
 from envwright.store.schema import HEAD
 
+INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+MIGRATION_LOCK = 0x656E7677
+"""Any number, the same for all: whoever migrates holds it."""
+CONNECT_SECONDS = 10
+INSUFFICIENT_PRIVILEGE = "42501"
+RELEASE_OF_SCHEMA = re.compile(r"^\d+_v(\d+)_(\d+)_(\d+)$")
 
-def open_engine(path: Path) -> sa.Engine:
-    """SQLite in WAL mode: readers never wait, a writer waits up to half a minute."""
+
+def open_engine(home: Path, database_url: str | None = None) -> sa.Engine:
+    """PostgreSQL by its URL; else the SQLite file of this home."""
+    engine = open_sqlite(home / "envwright.db") if database_url is None else connect(database_url)
+    try:
+        with reachable(engine):
+            migrate(engine)
+    except EnvwrightError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def open_sqlite(path: Path) -> sa.Engine:
+    """In WAL mode: readers never wait, a writer waits up to half a minute."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -22,9 +50,8 @@ def open_engine(path: Path) -> sa.Engine:
             f"{path.parent} cannot be written: {error.strerror}",
             hint="set ENVWRIGHT_HOME to a folder of yours",
         ) from error
-    engine = sa.create_engine(
-        sa.URL.create("sqlite", database=str(path)), connect_args={"check_same_thread": False}
-    )
+    url = sa.URL.create("sqlite", database=str(path))
+    engine = sa.create_engine(url, connect_args={"check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:
@@ -42,13 +69,65 @@ def open_engine(path: Path) -> sa.Engine:
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("begin immediate" if writes else "begin")
 
-    try:
-        migrate(engine)
-    except exc.DatabaseError as error:
-        raise UsageError(
-            f"{path} cannot be used: {error.orig}", hint="move it away, or set ENVWRIGHT_HOME"
-        ) from error
     return engine
+
+
+def connect(database_url: str) -> sa.Engine:
+    # A connection that the server closed meanwhile is replaced before it is used.
+    engine = sa.create_engine(
+        parse_database(database_url),
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "envwright"},
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: object) -> None:
+        # As `synchronous=normal` is for SQLite: a commit waits for no disk.
+        connection.execute("set synchronous_commit = off")
+        connection.execute("set idle_in_transaction_session_timeout = '5min'")
+        connection.commit()
+
+    return engine
+
+
+def try_database(database_url: str) -> str:
+    """What answers there and where, once it was written to; nothing of it is kept."""
+    engine = connect(database_url)
+    try:
+        with reachable(engine):
+            refuse_newer(version_of(engine))
+            with engine.connect() as connection:
+                connection.execute(sa.text("create temporary table doctor (n integer)"))
+                connection.execute(sa.text("insert into doctor values (1)"))
+                version = connection.execute(sa.text("show server_version")).scalar()
+                connection.rollback()
+    finally:
+        engine.dispose()
+    return f"PostgreSQL {version} at {shown_database(engine.url)}"
+
+
+@contextmanager
+def reachable(engine: sa.Engine) -> Generator[None]:
+    """A database that does not answer, or refuses, is said in one line without its password."""
+    try:
+        yield
+    except exc.DBAPIError as error:
+        if is_ours(error):
+            raise
+        where = shown_database(engine.url)
+        server = engine.dialect.name != "sqlite"
+        hint = f"check {DATABASE_VARIABLE}" if server else "move it away, or set ENVWRIGHT_HOME"
+        raise UsageError(
+            f"{where} cannot be used: {redact(str(error.orig), engine.url)}", hint=hint
+        ) from error
+
+
+def is_ours(error: exc.DBAPIError) -> bool:
+    """A statement that no database would take is our own mistake, not the database's state."""
+    if error.statement is None or getattr(error.orig, "sqlstate", None) == INSUFFICIENT_PRIVILEGE:
+        return False
+    return isinstance(error, exc.ProgrammingError | exc.IntegrityError | exc.DataError)
 
 
 @contextmanager
@@ -58,16 +137,26 @@ def writing(engine: sa.Engine) -> Generator[sa.Connection]:
         yield connection
 
 
+def insert_or_keep(connection: sa.Connection, table: sa.Table) -> sa.Insert:
+    """`insert … on conflict do nothing` in the words of this database."""
+    return INSERTS[connection.dialect.name](table).on_conflict_do_nothing()
+
+
 def migrate(engine: sa.Engine) -> None:
     at = version_of(engine)
     if at == HEAD:
         return
-    if at is not None and at > HEAD:
-        raise UsageError(
-            f"the store is at schema {at}, this program knows {HEAD}",
-            hint="install a newer envwright",
-        )
+    refuse_newer(at)
     upgrade(engine)
+
+
+def refuse_newer(at: str | None) -> None:
+    if at is not None and at > HEAD:
+        release = RELEASE_OF_SCHEMA.match(at)
+        newer = f"'envwright>={'.'.join(release.groups())}'" if release else "a newer envwright"
+        raise UsageError(
+            f"the store is at schema {at}, this program knows {HEAD}", hint=f"install {newer}"
+        )
 
 
 def version_of(engine: sa.Engine) -> str | None:
@@ -84,6 +173,8 @@ def upgrade(engine: sa.Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with writing(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         # Behind the lock: another process may have been first, then there is nothing to do.
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

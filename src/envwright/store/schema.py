@@ -1,21 +1,15 @@
 """The tables. One spelling for SQLite and PostgreSQL; times are UTC, JSON is canonical text."""
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    DateTime,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table
+
+from envwright.store.column import Utc, Words
 
 HEAD = "0001"
-"""The newest migration that this program knows."""
+"""The newest migration that this program knows.
+
+One that follows is named NNNN_vX_Y_Z after the first release that has it, so that an
+older program can say what to install.
+"""
 
 metadata = MetaData()
 
@@ -24,8 +18,8 @@ revision = Table(
     metadata,
     Column("digest", String(64), primary_key=True),
     Column("kind", String(40), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("seen_at", DateTime(timezone=True), nullable=False),
+    Column("name", Words(), nullable=False),
+    Column("seen_at", Utc(), nullable=False),
 )
 
 task = Table(
@@ -43,10 +37,10 @@ sweep = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("revision", String(64), ForeignKey("revision.digest"), nullable=False),
-    Column("environment", Text, nullable=False),
+    Column("environment", Words(), nullable=False),
     Column("plan", JSON, nullable=False),
     Column("plan_digest", String(64), nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Utc(), nullable=False),
 )
 
 trial = Table(
@@ -54,19 +48,19 @@ trial = Table(
     metadata,
     Column("id", String(64), primary_key=True),
     Column("revision", String(64), ForeignKey("revision.digest"), nullable=False),
-    Column("environment", Text, nullable=False),
+    Column("environment", Words(), nullable=False),
     Column("task_index", Integer, nullable=False),
     Column("task_key", String(64), nullable=False),
-    Column("agent", Text, nullable=False),
+    Column("agent", Words(), nullable=False),
     Column("condition", String(20), nullable=False),
     Column("n", Integer, nullable=False),
     Column("spec", JSON, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Utc(), nullable=False),
     Column("outcome", String(10)),
     Column("reward", Float),
     Column("cause", String(20)),
     Column("result", JSON),
-    Column("finished_at", DateTime(timezone=True)),
+    Column("finished_at", Utc()),
 )
 Index("trial_agent", trial.c.revision, trial.c.agent)
 
@@ -84,11 +78,11 @@ attempt = Table(
     Column("trial", String(64), ForeignKey("trial.id"), primary_key=True),
     Column("n", Integer, primary_key=True),
     Column("state", String(10), nullable=False),
-    Column("worker", Text, nullable=False),
-    Column("started_at", DateTime(timezone=True), nullable=False),
-    Column("ended_at", DateTime(timezone=True)),
-    Column("blob", Text),
-    Column("problem", Text),
+    Column("worker", Words(), nullable=False),
+    Column("started_at", Utc(), nullable=False),
+    Column("ended_at", Utc()),
+    Column("blob", Words()),
+    Column("problem", Words()),
 )
 Index("attempt_state", attempt.c.state)
 
@@ -101,7 +95,7 @@ grade = Table(
     Column("n", Integer, primary_key=True),
     Column("outcome", JSON, nullable=False),
     Column("findings", JSON, nullable=False),
-    Column("graded_at", DateTime(timezone=True), nullable=False),
+    Column("graded_at", Utc(), nullable=False),
 )
 
 model_call = Table(
@@ -110,9 +104,9 @@ model_call = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("trial", String(64), nullable=False),
     Column("attempt", Integer, nullable=False),
-    Column("seat", Text, nullable=False),
-    Column("model", Text, nullable=False),
-    Column("started_at", DateTime(timezone=True), nullable=False),
+    Column("seat", Words(), nullable=False),
+    Column("model", Words(), nullable=False),
+    Column("started_at", Utc(), nullable=False),
     Column("seconds", Float, nullable=False),
     Column("status", Integer),
     Column("input_tokens", Integer),
@@ -120,6 +114,6 @@ model_call = Table(
     Column("cached_tokens", Integer),
     Column("reasoning_tokens", Integer),
     Column("cost_usd", Float),
-    Column("error", Text),
+    Column("error", Words()),
 )
 Index("model_call_trial", model_call.c.trial)

@@ -7,7 +7,7 @@ thread, before whatever is written after them.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -15,8 +15,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from envwright.store import call
-from envwright.store.blobs import Blobs
-from envwright.store.engine import open_engine, writing
+from envwright.store.blobs import Blobs, open_objects
+from envwright.store.engine import open_engine, reachable, writing
 from envwright.trace import ModelCall
 
 P = ParamSpec("P")
@@ -25,19 +25,26 @@ Query = Callable[Concatenate[sa.Connection, P], T]
 
 
 class Store:
-    def __init__(self, home: Path) -> None:
-        self.engine = open_engine(home / "envwright.db")
-        self.blobs = Blobs(home / "blobs")
+    def __init__(
+        self,
+        home: Path,
+        database_url: str | None = None,
+        blob_url: str | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """In `home`, but for what the URLs move to servers; `variables` hold their keys."""
+        self.engine = open_engine(home, database_url)
+        self.blobs = Blobs(open_objects(home / "blobs", blob_url, variables or {}))
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
         self._calls: deque[tuple[str, int, ModelCall]] = deque()
         self._flush: Future[None] | None = None
 
     def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.engine.connect() as connection:
+        with reachable(self.engine), self.engine.connect() as connection:
             return query(connection, *args, **kwargs)
 
     def write(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with writing(self.engine) as connection:
+        with reachable(self.engine), writing(self.engine) as connection:
             return query(connection, *args, **kwargs)
 
     async def write_soon(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

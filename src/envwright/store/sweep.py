@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 
 from envwright.environment import Environment, Task
 from envwright.errors import Cause
 from envwright.record import digest
 from envwright.store import schema
+from envwright.store.engine import insert_or_keep
 from envwright.trial.plan import Plan
 from envwright.trial.spec import TrialSpec
 
@@ -85,9 +85,12 @@ def trial_row(spec: TrialSpec, environment: str, now: datetime) -> dict[str, Any
 def insert_missing(
     connection: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]
 ) -> None:
-    statement = sqlite.insert(table).on_conflict_do_nothing()
-    for start in range(0, len(rows), BATCH):
-        connection.execute(statement, list(rows[start : start + BATCH]))
+    """Rows whose key is not there yet; in one order, so that two who insert never deadlock."""
+    statement = insert_or_keep(connection, table)
+    keys = [column.name for column in table.primary_key]
+    ordered = sorted(rows, key=lambda row: [row[key] for key in keys])
+    for start in range(0, len(ordered), BATCH):
+        connection.execute(statement, ordered[start : start + BATCH])
 
 
 def next_n(connection: sa.Connection, revision: str, agents: Sequence[str]) -> int:

@@ -18,6 +18,7 @@ LOST_ATTEMPTS = 3
 
 def open_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int:
     """The number of a fresh attempt, written before it starts."""
+    lock_trial(connection, trial)
     last = connection.execute(
         sa.select(sa.func.max(schema.attempt.c.n)).where(schema.attempt.c.trial == trial)
     ).scalar()
@@ -28,6 +29,12 @@ def open_attempt(connection: sa.Connection, trial: str, worker: str, now: dateti
         )
     )
     return n
+
+
+def lock_trial(connection: sa.Connection, trial: str) -> None:
+    """Until the transaction ends nobody else counts this trial's attempts."""
+    table = schema.trial
+    connection.execute(sa.select(table.c.id).where(table.c.id == trial).with_for_update())
 
 
 def close_attempt(
@@ -96,20 +103,27 @@ def close_lost(
             table.c.state == str(AttemptState.RUNNING)
         )
     ).all()
-    lost = [row for row in running if not is_alive(row.worker)]
-    for row in lost:
-        connection.execute(
+    lost: list[str] = []
+    for row in running:
+        if is_alive(row.worker):
+            continue
+        ended = connection.execute(
             sa.update(table)
             .where(table.c.trial == row.trial, table.c.n == row.n)
+            .where(table.c.state == str(AttemptState.RUNNING))
             .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
         )
+        if ended.rowcount != 1:
+            # Another process was first.
+            continue
+        lost.append(row.trial)
         if is_given_up(connection, row.trial):
             given_up = Failed(
                 cause=Cause.OURS,
                 detail=f"{LOST_ATTEMPTS} attempts in a row were lost with their worker",
             )
             set_outcome(connection, row.trial, given_up, now)
-    return [row.trial for row in lost]
+    return lost
 
 
 def is_given_up(connection: sa.Connection, trial: str) -> bool:

@@ -5,13 +5,35 @@ and a reward that is no number is reported as what it was, never as a number.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from envwright.record import Json, items, mapping
-from envwright.trace.trace import ModelCall, Problem, Role, Score, Step, Timing, ToolCall, Trace
+from envwright.trace.trace import (
+    ModelCall,
+    Problem,
+    Role,
+    Score,
+    Step,
+    Timing,
+    ToolCall,
+    Trace,
+    Usage,
+)
 
 LONGEST_TEXT = 10_000_000
+UNSET: Json = {
+    "skills": [],
+    "network_allow": ["*"],
+    "network_block": [],
+    "artifacts": [],
+    "artifact_max_bytes": 33554432,
+    "timeout": {},
+    "resources": {},
+}
+"""What verifiers adds to every row of a record while a task does not set it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +86,70 @@ def read_episode(record: Json, calls: list[ModelCall], seat: str | None) -> Epis
         problems=tuple(read_problem(raw) for raw in items(record.get("errors"))),
         not_numbers=tuple(not_numbers),
     )
+
+
+def read_recorded(record: Json) -> EpisodeRecord:
+    """An episode that ran elsewhere: its calls are what the record itself says of them."""
+    episode = read_episode(record, [], None)
+    raw_traces = [raw for raw in items(record.get("traces")) if is_json(raw)]
+    traces = tuple(
+        trace.model_copy(update={"calls": tuple(read_calls(mapping(raw)))})
+        for trace, raw in zip(episode.traces, raw_traces, strict=True)
+    )
+    return replace(episode, traces=traces)
+
+
+def read_calls(raw: Json) -> Iterator[ModelCall]:
+    for call in map(mapping, items(raw.get("calls"))):
+        span, error = mapping(call.get("time")), mapping(call.get("error"))
+        start, end = finite(span.get("start")), finite(span.get("end"))
+        status = error.get("status_code", None if error else 200)
+        yield ModelCall(
+            seat=seat_of(raw),
+            model=str(call.get("model") or "unknown"),
+            started_at=moment(start) or datetime.fromtimestamp(0, UTC),
+            seconds=max(0.0, end - start) if start and end else 0.0,
+            status=status if is_count(status) else None,
+            finish_reason=text_or_none(call.get("finish_reason")),
+            usage=read_usage(mapping(call.get("usage"))),
+            error=str(error.get("message", "failed"))[:2000] if error else None,
+        )
+
+
+def read_usage(raw: Json) -> Usage | None:
+    """verifiers counts cache reads apart from the prompt; here they are part of the input."""
+    names = ("prompt_tokens", "completion_tokens", "cached_input_tokens", "reasoning_tokens")
+    counts = [raw.get(name) or 0 for name in names]
+    if raw.get("prompt_tokens") is None or not all(is_count(each) for each in counts):
+        return None
+    prompt, completion, cached, reasoning = counts
+    return Usage(
+        input_tokens=prompt + cached,
+        output_tokens=completion,
+        cached_tokens=cached,
+        reasoning_tokens=reasoning,
+    )
+
+
+def is_count(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value < 2**30
+
+
+def moment(seconds: float | None) -> datetime | None:
+    """A time that a record tells; None when it is none."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def read_row(data: Json) -> Json:
+    """A task's row as the host tells it: without what is unset."""
+    return {
+        name: value
+        for name, value in data.items()
+        if value is not None and not (name in UNSET and value == UNSET[name])
+    }
 
 
 def pick_measured(traces: list[Json], seat: str | None) -> int | None:

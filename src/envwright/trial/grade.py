@@ -5,6 +5,7 @@ broke around the episode, then the measured seat, then its numbers.
 """
 
 import math
+from collections.abc import Mapping
 
 from envwright.errors import Cause, ProviderError
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
@@ -42,11 +43,22 @@ CAUSES = {
 }
 """verifiers' names of the boundary that broke; a TaskError depends on the stage."""
 
+ELSEWHERE_CAUSES = {
+    **CAUSES,
+    "HarnessError": Cause.AGENT,
+    "InterceptionError": Cause.SANDBOX,
+    "TunnelError": Cause.SANDBOX,
+}
+"""Of an episode that ran elsewhere: its harness and its plumbing were not ours."""
+
 NOT_A_NUMBER_RULE = "EW001"
 
 
 def judge_episode(
-    record: EpisodeRecord, failure: ProviderError | None, unserved: str | None = None
+    record: EpisodeRecord,
+    failure: ProviderError | None,
+    unserved: str | None = None,
+    causes: Mapping[str, Cause] = CAUSES,
 ) -> Outcome:
     """What the episode amounts to.
 
@@ -60,7 +72,7 @@ def judge_episode(
     if unserved is not None:
         return Failed(cause=Cause.GRADER, detail=unserved)
     if problems:
-        return broke(problems[-1])
+        return broke(problems[-1], causes)
     if measured is None:
         return Failed(
             cause=Cause.ENVIRONMENT, detail="the episode left no trace of a measured seat"
@@ -104,8 +116,8 @@ def total_reward(rewards: dict[str, Score]) -> float:
         return math.inf
 
 
-def broke(problem: Problem) -> Failed:
-    cause = CAUSES.get(problem.type)
+def broke(problem: Problem, causes: Mapping[str, Cause]) -> Failed:
+    cause = causes.get(problem.type)
     if cause is None:
         in_scoring = problem.type == "TaskError" and "scoring" in problem.message.split(":", 1)[0]
         cause = Cause.GRADER if in_scoring else Cause.ENVIRONMENT

@@ -17,7 +17,9 @@ from envwright.model.preset import PRESETS
 from envwright.record import Record
 from envwright.sandbox import Command, Sandbox
 from envwright.sandbox.cgroup import make_group
-from envwright.store import Store
+from envwright.store import Blobs, Store
+from envwright.store.blobs import open_objects
+from envwright.store.engine import try_database
 
 LOOK_AROUND = """
 import os, socket
@@ -49,7 +51,12 @@ class Part(Record):
 
 
 async def examine(
-    sandbox: Sandbox, home: Path, cache: Path, variables: Mapping[str, str]
+    sandbox: Sandbox,
+    home: Path,
+    cache: Path,
+    variables: Mapping[str, str],
+    database_url: str | None = None,
+    blob_url: str | None = None,
 ) -> list[Part]:
     return [
         Part(name="python", state=State.WORKS, said=sys.version.split()[0]),
@@ -57,7 +64,8 @@ async def examine(
         await examine_isolation(sandbox),
         examine_limits(),
         await examine_uv(),
-        await examine_store(home),
+        await asyncio.to_thread(examine_store, home, database_url),
+        await examine_blobs(home, blob_url, variables),
         await examine_local_model(cache),
         *examine_keys(variables),
         *[await examine_program(name) for name in AGENT_PROGRAMS],
@@ -126,19 +134,29 @@ async def examine_command(name: str, program: str, *, needed: bool) -> Part:
     return Part(name=name, state=state, said=said.decode("utf-8", "replace").strip()[:100])
 
 
-async def examine_store(home: Path) -> Part:
-    """A store beside the real one, written and read."""
+def examine_store(home: Path, database_url: str | None) -> Part:
+    """The database of the URL, written to and left as it was; else one beside the real one."""
     try:
+        if database_url is not None:
+            return Part(name="store", state=State.WORKS, said=try_database(database_url))
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home) as scratch:
-            store = Store(Path(scratch))
-            await store.blobs.put("probe", b"probe")
-            good = store.blobs.get("probe") == b"probe"
-            store.close()
+            Store(Path(scratch)).close()
     except (OSError, EnvwrightError) as error:
-        return Part(name="store", state=State.BROKEN, said=f"{home}: {error}")
+        where = "" if database_url is not None else f"{home}: "
+        return Part(name="store", state=State.BROKEN, said=f"{where}{error}")
     said = f"SQLite {sqlite3.sqlite_version} in {home}"
-    return Part(name="store", state=State.WORKS if good else State.BROKEN, said=said)
+    return Part(name="store", state=State.WORKS, said=said)
+
+
+async def examine_blobs(home: Path, blob_url: str | None, variables: Mapping[str, str]) -> Part:
+    """A blob written and read."""
+    try:
+        blobs = Blobs(open_objects(home / "blobs", blob_url, variables))
+        await blobs.check()
+    except (OSError, EnvwrightError) as error:
+        return Part(name="blobs", state=State.BROKEN, said=str(error))
+    return Part(name="blobs", state=State.WORKS, said=f"in {blobs.shown}")
 
 
 async def examine_local_model(cache: Path) -> Part:

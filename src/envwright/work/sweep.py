@@ -150,6 +150,7 @@ async def run_sweep(
         given_up = {trial for trial in lost if store.read(trials.is_given_up, trial)}
         return store.read(sweeps.unscored, sweep) - given_up
 
+    await store.blobs.check()
     missing = await asyncio.to_thread(save)
     watch.planned(sweep, list(planned.values()), missing)
     engine = MemoryEngine()
