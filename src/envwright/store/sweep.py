@@ -140,9 +140,9 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
             sa.func.sum(call.c.output_tokens).label("output"),
             sa.func.sum(call.c.cached_tokens).label("cached"),
             sa.func.sum(call.c.cost_usd).label("cost"),
-            sa.func.sum(
-                sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0)
-            ).label("unpriced"),
+            sa.func.sum(sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0)).label(
+                "unpriced"
+            ),
         )
         .where(
             call.c.trial.in_(
