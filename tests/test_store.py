@@ -407,7 +407,9 @@ def test_an_attempt_that_is_closed_and_lost_at_once_is_one_of_the_two(store, pla
 def test_sweeps_that_are_saved_at_once_in_any_order_never_wait_for_each_other(store):
     # The revision is there: else whoever writes it first holds up all others.
     submit(store, "before", first=1000)
-    plans = [Plan.of(TASKS, order, 100, Sampling(), {}, None) for order in (AGENTS, AGENTS[::-1])]
+    chosen = tuple((task.index, task.key) for task in TASKS)
+    orders = (tuple(AGENTS), tuple(AGENTS[::-1]))
+    plans = [Plan(tasks=chosen, agents=order, trials=100) for order in orders]
 
     def act(number, first):
         plan = plans[number % 2]
