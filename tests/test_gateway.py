@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from envwright.budget import Budget
 from envwright.errors import ProviderError
 from envwright.gateway import ENVIRONMENT, Gateway, Grant
-from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after, retry_after
+from envwright.gateway.fault import fault_of, limit_reset, retry_after
+from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after
 from envwright.model import Model, price_of
 from envwright.trace import ModelCall, Usage
 from provider import Answer, Provider, Reply, provider, send
