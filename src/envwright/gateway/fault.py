@@ -55,7 +55,7 @@ def error_in(text: str) -> Json:
         body = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return mapping(mapping(body).get("error") or body)
+    return mapping(trouble_in(mapping(body)) or body)
 
 
 def message_in(text: str) -> str:
@@ -64,7 +64,7 @@ def message_in(text: str) -> str:
         body = json.loads(text)
     except (ValueError, RecursionError):
         return " ".join(text.split()) or "nothing"
-    error = mapping(body).get("error", body)
+    error = trouble_in(mapping(body)) or body
     return " ".join(str(mapping(error).get("message") or error).split())
 
 

@@ -119,7 +119,11 @@ def dies_of_a_closed_control():
 
 def only_call():
     """The number of the call that this is; with neighbours, whose calls it might be, end all."""
-    server = next(o for o in gc.get_objects() if type(o).__module__ == "envwright_host.server" and hasattr(o, "running"))
+    server = next(
+        o
+        for o in gc.get_objects()
+        if type(o).__module__ == "envwright_host.server" and hasattr(o, "running")
+    )
     if len(server.running) != 1:
         os._exit(1)
     return next(iter(server.running))
@@ -172,7 +176,9 @@ async def cannot_be_cancelled():
 REWARDS = {
     name: value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", "") == __name__ and callable(value) and name not in ("tell", "only_call")
+    if getattr(value, "__module__", "") == __name__
+    and callable(value)
+    and name not in ("tell", "only_call")
 }
 ELSEWHERE = (
     "metric_raises", "metric_is_nan", "setup_raises", "setup_awaits_for_ever", "finalize_raises",
