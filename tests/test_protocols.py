@@ -1,7 +1,14 @@
 """What the protocols have of their own: errors, streams, clients, and who speaks which."""
 
+import asyncio
 import json
 import math
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,13 +20,17 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envwright.errors import Fault
-from envwright.gateway.fault import fault_of, limit_reset
-from envwright.model import Protocol, preset_of
-from envwright.settings import FileTables, Settings
-from provider import Provider, Reply, send
+from bed import make_bed
+from envwright.errors import Cause, Fault
+from envwright.gateway.fault import fault_of, limit_reset, retry_after
+from envwright.model import Model, Protocol, preset_of
+from envwright.model.local import local_model, pull, serve_local
+from envwright.settings import FileTables, Settings, process_variables, read_settings
+from envwright.trial import Failed, Scored
+from provider import Provider, Reply, provider, send
 from stage import SECRET_NAME, Door, always, in_every_protocol, in_turn, model_at, play
-from tongue import CHAT, MESSAGES, RESPONSES, Tongue
+from support import CommandLine, make_environment
+from tongue import CHAT, MESSAGES, RESPONSES, TONGUES, Tongue
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -221,6 +232,164 @@ def test_a_background_response_is_refused():
         assert (said.status, said.code, served.requests) == (400, "bad_request", [])
 
     play(always(Reply()), scene, RESPONSES)
+
+
+@contextmanager
+def llmock(*options: str) -> Iterator[str]:
+    """A provider that misbehaves on purpose, as Anthropic would."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).parent / "llmock"), "serve", "-p", str(port), *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None, "llmock ended"
+                assert time.monotonic() < deadline, "llmock did not start"
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/anthropic/v1"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.mark.slow
+def test_a_foreign_provider_of_messages_is_waited_for_and_its_errors_known():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = Model(
+            name="m", base_url=url, model="claude-sonnet-4-5", protocols=(Protocol.ANTHROPIC,)
+        )
+        grant = stage.grant(model)
+        said = await asyncio.gather(*(stage.ask(grant, seat=f"s{n}") for n in range(12)))
+        assert {each.status for each in said} == {200}
+        assert max(call.tries for call in grant.calls) > 1
+        whole = await stage.ask(grant, stream=True)
+        assert whole.content
+        assert all(call.usage for call in grant.calls)
+        assert grant.failure is None
+
+    with llmock("--error-rate", "529=0.3", "--error-rate", "429=0.2") as url:
+        play(always(Reply()), scene, MESSAGES)
+
+
+@pytest.mark.slow
+def test_a_foreign_limit_tells_a_wait_and_a_later_reset():
+    async def scene(stage: Door, served: Provider) -> None:
+        headers: Any = {}
+        for _ in range(5):
+            body = MESSAGES.question(model="claude-sonnet-4-5")
+            sent = {"x-api-key": "k", "anthropic-version": "2023-06-01"}
+            async with stage.session.post(f"{url}/messages", json=body, headers=sent) as answer:
+                headers = answer.headers
+                if answer.status == 429:
+                    break
+        now = datetime.now(UTC)
+        asked, reset = retry_after(headers, now), limit_reset(headers, now)
+        assert asked is not None
+        assert reset is not None
+        # The reset is when all of the limit is there again.
+        assert 0 < asked <= reset + 2 <= 65
+
+    with llmock("--rpm", "2") as url:
+        play(always(Reply()), scene, MESSAGES)
+
+
+@pytest.mark.slow
+def test_the_local_model_answers_in_every_protocol():
+    settings = read_settings(process_variables(), Path.cwd())
+
+    async def scene(stage: Door, served: Provider) -> None:
+        async with serve_local(settings.cache) as url:
+            model = local_model(url)
+            assert set(model.protocols) == set(Protocol)
+            for tongue in TONGUES:
+                stage.tongue = tongue
+                short = "max_output_tokens" if tongue is RESPONSES else "max_tokens"
+                asked = {**tongue.ask("Say hello."), short: 12}
+                for stream in (False, True):
+                    grant = stage.grant(model)
+                    said = await stage.ask(grant, stream=stream, **asked)
+                    assert said.status == 200, said.text
+                    assert said.content.strip(), said.text
+                    assert "smollm2" not in said.text.lower()
+                    (call,) = grant.calls
+                    assert call.error is None
+                    assert call.usage is not None
+                    assert call.usage.input_tokens > 5
+                    assert 1 <= call.usage.output_tokens <= 12
+                    assert (call.cost_usd, bool(call.finish_reason)) == (0.0, True)
+
+    pull(settings.cache)
+    play(always(Reply()), scene)
+
+
+JUDGES = """
+import anthropic, openai
+
+asked = [{"role": "user", "content": "Is it right?"}]
+made_at_import = anthropic.AsyncAnthropic(), openai.AsyncOpenAI()
+"""
+JUDGED = """
+@vf.reward(weight=1.0)
+async def by_messages(self, trace: vf.Trace) -> float:
+    said = await made_at_import[0].messages.create(model="judge", max_tokens=9, messages=asked)
+    return float(said.content[0].text)
+
+@vf.reward(weight=1.0)
+async def by_messages_in_a_thread(self, trace: vf.Trace) -> float:
+    def ask():
+        with anthropic.Anthropic() as client:
+            with client.messages.stream(model="judge", max_tokens=9, messages=asked) as stream:
+                return stream.get_final_text()
+    return float(await asyncio.to_thread(ask))
+
+@vf.reward(weight=1.0)
+async def by_responses(self, trace: vf.Trace) -> float:
+    said = await made_at_import[1].responses.create(model="judge", input="Is it right?")
+    return float(said.output_text)
+
+@vf.reward(weight=1.0)
+async def by_chat(self, trace: vf.Trace) -> float:
+    async with openai.AsyncOpenAI() as client:
+        said = await client.chat.completions.create(model="judge", messages=asked)
+    return float(said.choices[0].message.content)
+"""
+
+
+@pytest.mark.slow
+def test_rewards_ask_their_judge_with_either_sdk_in_every_protocol(tmp_path: Path, venvs: Path):
+    root = make_environment(tmp_path, imports=JUDGES, task=JUDGED, count=2)
+    with provider(always(Reply("0.25"))) as served, make_bed(tmp_path, venvs) as bed:
+        loaded = bed.do(bed.load(root))
+        told = bed.do(bed.sweep(loaded, [0, 1], judge=model_at(served, "p/judge")))
+        for trial in told.values():
+            assert isinstance(trial.outcome, Scored), trial.outcome
+            assert trial.outcome.reward == 1.0
+            assert {score.score for score in trial.outcome.rewards.values()} == {0.25}
+        assert len(served.requests) == 8
+        assert {request["model"] for request in served.requests} == {SECRET_NAME}
+        spoken = (Protocol.OPENAI_CHAT,)
+        judge = model_at(served, "p/chat", protocols=spoken)
+        outcome = bed.do(bed.sweep(loaded, [0], judge=judge))[0].outcome
+        assert isinstance(outcome, Failed)
+        assert outcome.cause == Cause.GRADER
+        assert "'environment' asked in the protocol" in outcome.detail
+        assert "but its model speaks openai-chat" in outcome.detail
+
+
+def test_a_chat_agent_is_not_given_a_model_that_does_not_chat(
+    envwright: CommandLine, tmp_path: Path
+):
+    (tmp_path / "envwright.toml").write_text(
+        '[models."p/words"]\nbase_url = "http://127.0.0.1:1/v1"\nprotocol = "anthropic"\n'
+    )
+    refused = envwright("run", make_environment(tmp_path), "-m", "p/words")
+    assert refused.code == 2
+    assert "agent chat speaks openai-chat, and model 'p/words' speaks anthropic" in refused.err
 
 
 TOOLED = Reply("let me look", tool=("search", {"q": "x"}), cached=3)

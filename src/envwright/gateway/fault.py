@@ -82,7 +82,7 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def limit_reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds until every limit that is used up is renewed, as Anthropic tells it."""
+    """Seconds until every limit that is used up is there again in full: the longest wait."""
     waits: list[float] = []
     for name in headers:
         lowered = name.lower()
