@@ -381,6 +381,7 @@ def test_rewards_ask_their_judge_with_either_sdk_in_every_protocol(tmp_path: Pat
         assert "but its model speaks openai-chat" in outcome.detail
 
 
+@pytest.mark.slow
 def test_a_chat_agent_is_not_given_a_model_that_does_not_chat(
     envwright: CommandLine, tmp_path: Path
 ):
