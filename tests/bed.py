@@ -64,6 +64,7 @@ class Bed:
         *,
         script: Script | None = None,
         model: Model | None = None,
+        judge: Model | None = None,
     ) -> dict[int, Told]:
         """A fresh trial on each of these tasks, all at once."""
         if script is not None:
@@ -81,6 +82,7 @@ class Bed:
         cast = Cast(
             models={model.name: model} if model else {},
             scripts={"script": script} if script else {},
+            judge=judge,
         )
         watch = Watch(lambda *_: None, lambda *_: None, asyncio.Event())
         store = self.app.store

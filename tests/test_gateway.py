@@ -1,16 +1,12 @@
 """The gateway between a sandbox (an HTTP client on its listener) and a provider on loopback."""
 
 import asyncio
-import io
-import itertools
 import json
 import math
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -23,158 +19,38 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envwright.budget import Budget
-from envwright.errors import ProviderError
+from envwright.errors import Fault, ProviderError
 from envwright.gateway import ENVIRONMENT, Gateway, Grant
-from envwright.gateway.gateway import LARGEST_ANSWER_BYTES
-from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after, retry_after
+from envwright.gateway.fault import retry_after
+from envwright.gateway.relay import LARGEST_ANSWER_BYTES
+from envwright.gateway.upstream import LONGEST_WAIT_SECONDS, TRIES, pause_after
 from envwright.model import Model, price_of
-from envwright.trace import ModelCall, Usage
-from provider import Answer, Provider, Reply, provider, send
-
-KEY = "sk-canary/0123456789abcdefghijklmnopqrstuvwxyz"
-KEYS = {"CANARY_KEY": KEY}
-SECRET_NAME = "secret-model-7b"
-"""The provider's own name of the model, which no sandbox may see."""
-STRANGE = 'ünïcödé 🦜 «quoted» "x" \\ \t\n\r\n \u2028 \u0000 data: [DONE]\n\ndata: {}\n end'
-
-
-@dataclass
-class Said:
-    """What the sandbox got."""
-
-    status: int
-    text: str
-    broke_off: bool = False
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-    @property
-    def code(self) -> str:
-        return self.json["error"]["code"]
-
-    @property
-    def events(self) -> list[Any]:
-        lines = [line[5:].strip() for line in self.text.split("\n") if line.startswith("data:")]
-        return [json.loads(line) for line in lines if line != "[DONE]"]
-
-    @property
-    def content(self) -> str:
-        if not self.text.startswith("data:"):
-            return self.json["choices"][0]["message"]["content"]
-        deltas = [choice["delta"] for event in self.events for choice in event["choices"]]
-        return "".join(delta.get("content") or "" for delta in deltas)
+from envwright.trace import Usage
+from provider import SPEECHES, Provider, Reply, send
+from stage import (
+    KEY,
+    KEYS,
+    SECRET_NAME,
+    STRANGE,
+    Door,
+    always,
+    in_every_protocol,
+    in_turn,
+    model_at,
+    play,
+    until,
+)
+from tongue import CHAT, MESSAGES, RESPONSES, TONGUES, Tongue
 
 
-@dataclass
-class Kept:
-    """A ledger that remembers."""
-
-    calls: list[tuple[str, int, ModelCall]] = field(default_factory=list)
-
-    def record(self, trial: str, attempt: int, call: ModelCall, /) -> None:
-        self.calls.append((trial, attempt, call))
-
-
-@dataclass
-class Door:
-    """A gateway and the sandboxes that stand before it, each with a listener of its own."""
-
-    gateway: Gateway
-    session: aiohttp.ClientSession
-    urls: list[str]
-    ledger: Kept
-
-    def grant(self, model: Model | None, **options: Any) -> Grant:
-        grant = Grant(trial="trial", attempt=1, seat_model=model, **options)
-        self.gateway.open(grant)
-        return grant
-
-    def headers(self, grant: Grant | None, seat: str | None) -> dict[str, str]:
-        token = {"x-envwright-token": grant.token} if grant else {}
-        return {**token, **({"x-envwright-seat": seat} if seat else {})}
-
-    async def ask(
-        self, grant: Grant | None, *, seat: str | None = "agent", sandbox: int = 0, **body: Any
-    ) -> Said:
-        data = json.dumps(question(**body)).encode()
-        return await self.post(data, self.headers(grant, seat), sandbox)
-
-    async def post(self, body: bytes, headers: dict[str, str], sandbox: int = 0) -> Said:
-        received = b""
-        data = io.BytesIO(body)
-        async with self.session.post(self.urls[sandbox], data=data, headers=headers) as answer:
-            try:
-                async for chunk in answer.content.iter_any():
-                    received += chunk
-            except aiohttp.ClientError:
-                return Said(answer.status, received.decode(), broke_off=True)
-            return Said(answer.status, received.decode())
-
-
-def question(**more: Any) -> dict[str, Any]:
-    return {"model": "policy", "messages": [{"role": "user", "content": "?"}], **more}
-
-
-@asynccontextmanager
-async def door(keys: dict[str, str] | None = None, sandboxes: int = 1) -> AsyncIterator[Door]:
-    ledger = Kept()
-    gateway = Gateway(keys or {}, ledger)
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(sandboxes)]
-    urls = [f"http://127.0.0.1:{s.getsockname()[1]}/v1/chat/completions" for s in listeners]
-    detaches = [await gateway.attach(listener) for listener in listeners]
-    try:
-        async with aiohttp.ClientSession() as session:
-            yield Door(gateway, session, urls, ledger)
-    finally:
-        for detach in detaches:
-            await detach()
-        await gateway.close()
-
-
-Play = Callable[[Door, Provider], Coroutine[Any, Any, None]]
-
-
-def play(answer: Answer, scene: Play, *, keys: dict[str, str] | None = None, sandboxes: int = 1):
-    """A scene between a sandbox and a provider that answers so."""
-
-    async def main() -> None:
-        async with door(keys, sandboxes) as stage:
-            await scene(stage, served)
-
-    with provider(answer) as served:
-        asyncio.run(asyncio.wait_for(main(), 60))
-
-
-def model_at(served: Provider, name: str = "some/model", **more: Any) -> Model:
-    return Model(name=name, base_url=served.url, **{"model": SECRET_NAME, **more})
-
-
-def always(reply: Reply) -> Answer:
-    return lambda body: reply
-
-
-def in_turn(*replies: Reply) -> Answer:
-    """These replies one after the other; the last one for ever."""
-    left: Iterator[Reply] = itertools.chain(replies, itertools.repeat(replies[-1]))
-    return lambda body: next(left)
-
-
-async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        await asyncio.sleep(0.005)
-
-
+@in_every_protocol
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "content",
     [STRANGE, "word " * 3 + "end", "long" * 750_000, "many words " * 5_000],
     ids=["strange", "plain", "3 MB at once", "10,000 words"],
 )
-def test_an_answer_arrives_as_the_provider_said_it(content: str, stream: bool):
+def test_an_answer_arrives_as_the_provider_said_it(content: str, stream: bool, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         said = await stage.ask(grant, stream=stream)
@@ -183,22 +59,23 @@ def test_an_answer_arrives_as_the_provider_said_it(content: str, stream: bool):
         assert [(call.status, call.stream, call.error) for call in grant.calls] == [
             (200, stream, None)
         ]
-        assert grant.calls[0].finish_reason == "stop"
-        assert ("data: [DONE]\n" in said.text[-20:]) is stream
+        assert grant.calls[0].finish_reason == tongue.finish
+        assert said.text.endswith(tongue.last) is stream
 
-    play(always(Reply(content)), scene)
+    play(always(Reply(content)), scene, tongue)
 
 
-def test_a_request_of_some_megabytes_arrives_whole_under_the_providers_name():
-    messages = [{"role": "user", "content": STRANGE + "x" * 5 * 2**20}]
-    more = {"messages": messages, "temperature": 0.25, "tools": [{"type": "function"}], "n": None}
+@in_every_protocol
+def test_a_request_of_some_megabytes_arrives_whole_under_the_providers_name(tongue: Tongue):
+    told = tongue.ask(STRANGE + "x" * 5 * 2**20)
+    more = {**told, "temperature": 0.25, "tools": [{"type": "function"}], "n": None}
 
     async def scene(stage: Door, served: Provider) -> None:
         said = await stage.ask(stage.grant(model_at(served)), **more)
         assert said.status == 200
-        assert served.requests == [{**question(**more), "model": SECRET_NAME}]
+        assert served.requests == [{**stage.question(**more), "model": SECRET_NAME}]
 
-    play(always(Reply()), scene)
+    play(always(Reply()), scene, tongue)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +103,13 @@ def test_a_huge_request_is_refused_and_sent_to_nobody():
     play(always(Reply()), scene)
 
 
-def test_only_the_token_of_an_open_grant_is_let_in():
+@in_every_protocol
+@pytest.mark.parametrize("header", ["authorization", "x-api-key"])
+def test_only_the_token_of_an_open_grant_is_let_in(header: str, tongue: Tongue):
+    def key(grant: Grant) -> dict[str, str]:
+        word = f"Bearer {grant.token}" if header == "authorization" else grant.token
+        return {header: word, "x-envwright-seat": "agent"}
+
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         closed = stage.grant(model_at(served))
@@ -235,17 +118,17 @@ def test_only_the_token_of_an_open_grant_is_let_in():
         for wrong in (None, closed, forged):
             said = await stage.ask(wrong)
             assert (said.status, said.code) == (401, "invalid_token")
-        bearer = {"authorization": f"Bearer {forged.token}", "x-envwright-seat": "agent"}
-        assert (await stage.post(json.dumps(question()).encode(), bearer)).status == 401
+        body = json.dumps(stage.question()).encode()
+        for headers in (key(forged), {"x-envwright-token": "", **key(grant)}):
+            assert (await stage.post(body, headers)).status == 401
         assert served.requests == []
         assert closed.calls == forged.calls == []
-        bearer = {"authorization": f"Bearer {grant.token}", "x-envwright-seat": "agent"}
-        assert (await stage.post(json.dumps(question()).encode(), bearer)).status == 200
+        assert (await stage.post(body, key(grant))).status == 200
         stage.gateway.close_grant(grant)
         assert (await stage.ask(grant)).status == 401
         assert len(grant.calls) == 1
 
-    play(always(Reply()), scene)
+    play(always(Reply()), scene, tongue)
 
 
 def test_a_token_used_in_one_sandbox_is_refused_in_another():
@@ -292,8 +175,9 @@ def test_who_has_no_model_may_ask_none():
     play(always(Reply()), scene)
 
 
+@in_every_protocol
 @pytest.mark.parametrize("stream", [False, True])
-def test_the_providers_names_are_in_no_answer_and_no_event(stream: bool):
+def test_the_providers_names_are_in_no_answer_and_no_event(stream: bool, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         options = {"stream_options": {"include_usage": True}} if stream else {}
         said = await stage.ask(stage.grant(model_at(served)), stream=stream, **options)
@@ -301,19 +185,53 @@ def test_the_providers_names_are_in_no_answer_and_no_event(stream: bool):
         assert SECRET_NAME not in said.text
         assert "fingerprint" not in said.text
         events = said.events if stream else [said.json]
-        assert len(events) == (5 if stream else 1)
-        assert {event["model"] for event in events} == {"policy"}
+        sent = SPEECHES[tongue.path](reply, SECRET_NAME)
+        assert len(events) == (len(sent.events) if stream else 1)
+        holders = [tongue.holder(event) for event in events] if stream else events
+        assert {holder["model"] for holder in holders if holder} == {"policy"}
 
-    play(always(Reply("three words here")), scene)
+    reply = Reply("three words here")
+    play(always(reply), scene, tongue)
+
+
+@in_every_protocol
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_of_a_tool_passes_untouched(stream: bool, tongue: Tongue):
+    reply = Reply("let me look", tool=("search", {"model": "gpt", "q": STRANGE, "provider": 1}))
+
+    def bare(event: dict[str, Any]) -> dict[str, Any]:
+        """Without what is hidden."""
+        holder = (tongue.holder(event) if stream else event) or {}
+        for name in ("model", *tongue.hidden):
+            holder.pop(name, None)
+        for usage in (holder.get("usage"), event.get("usage")):
+            (usage or {}).pop("service_tier", None)
+        return event
+
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        options = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
+        said = await stage.ask(grant, **options)
+        sent = SPEECHES[tongue.path](reply, SECRET_NAME)
+        got = said.events if stream else [said.json]
+        told = sent.events if stream else [sent.answer]
+        assert [bare(event) for event in got] == [bare(event) for event in told]
+        names = [line[7:] for line in said.text.splitlines() if line.startswith("event: ")]
+        assert names == [event["type"] for event in sent.events if stream and "type" in event]
+        finish = {"openai-responses": "completed", "anthropic": "tool_use"}
+        assert grant.calls[0].finish_reason == finish.get(tongue.protocol, "tool_calls")
+
+    play(always(reply), scene, tongue)
 
 
 async def gossip(request: web.Request) -> web.StreamResponse:
     """A stream that names the model wherever a stream can, and fails in the end."""
+    tongue = next(t for t in TONGUES if request.path.endswith(t.path))
     response = web.StreamResponse(headers={"x-served-by": SECRET_NAME, "x-key": KEY})
     await response.prepare(request)
     await response.write(f": {SECRET_NAME} is processing\n\n".encode())
-    choice = {"index": 0, "delta": {"content": "so far"}, "finish_reason": None}
-    await send(response, {"model": SECRET_NAME, "choices": [choice]})
+    await response.write(f"event: {SECRET_NAME}\nid: {SECRET_NAME}\n".encode())
+    await send(response, tongue.half)
     await send(response, {"error": {"message": f"{SECRET_NAME} failed with {KEY}", "code": 500}})
     await response.write(b"data: " + SECRET_NAME.encode() + b"\n\n")
     await response.write(b"data: [DONE]\n\n")
@@ -325,8 +243,9 @@ async def plain_json(request: web.Request) -> web.StreamResponse:
     return web.json_response({"model": SECRET_NAME, "choices": [{"message": {"content": "x"}}]})
 
 
+@in_every_protocol
 @pytest.mark.parametrize("act", [gossip, plain_json])
-def test_a_stream_that_is_none_fails_and_tells_no_name(act: Any):
+def test_a_stream_that_is_none_fails_and_tells_no_name(act: Any, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
         said = await stage.ask(grant, stream=True)
@@ -337,7 +256,7 @@ def test_a_stream_that_is_none_fails_and_tells_no_name(act: Any):
         seen = said.text + repr(grant.calls) + str(grant.failure)
         assert KEY not in seen
 
-    play(always(Reply(act=act)), scene, keys=KEYS)
+    play(always(Reply(act=act)), scene, tongue, keys=KEYS)
 
 
 ECHOES: dict[str, Reply] = {
@@ -357,13 +276,15 @@ ECHOES: dict[str, Reply] = {
 }
 
 
+@in_every_protocol
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("reply", ECHOES.values(), ids=ECHOES.keys())
-def test_the_key_goes_to_the_provider_and_nowhere_else(reply: Reply, stream: bool):
+def test_the_key_goes_to_the_provider_and_nowhere_else(reply: Reply, stream: bool, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
         said = await stage.ask(grant, stream=stream)
         assert served.headers[0]["Authorization"] == f"Bearer {KEY}"
+        assert served.headers[0].get("x-api-key") == (KEY if tongue is MESSAGES else None)
         assert said.status != 200 or said.broke_off
         failure = grant.failure
         shown = [said.text, repr(grant.calls), repr(stage.ledger.calls), repr(grant.exchanges)]
@@ -374,22 +295,31 @@ def test_the_key_goes_to_the_provider_and_nowhere_else(reply: Reply, stream: boo
             assert KEY[:12] not in text
             assert KEY[-12:] not in text
 
-    play(always(reply), scene, keys=KEYS)
+    play(always(reply), scene, tongue, keys=KEYS)
 
 
-def test_nothing_of_the_callers_headers_reaches_the_provider():
+@in_every_protocol
+def test_of_the_callers_headers_only_the_protocols_own_reach_the_provider(tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
-        headers = {"authorization": "Bearer mine", "cookie": "a=b", "x-other": "c"}
+        wire = {"Anthropic-Version": "2024-02-02", "anthropic-beta": "a-1,b-2"}
+        headers = {"authorization": "Bearer mine", "x-api-key": "mine", "cookie": "a=b", "x-o": "c"}
         said = await stage.post(
-            json.dumps(question()).encode(), {**headers, **stage.headers(grant, "agent")}
+            json.dumps(stage.question()).encode(),
+            {**headers, **wire, **stage.headers(grant, "agent")},
         )
         assert said.status == 200
         sent = {name.lower() for name in served.headers[0]}
-        assert not sent & {"authorization", "cookie", "x-other"}
+        assert not sent & {"authorization", "x-api-key", "cookie", "x-o"}
         assert grant.token not in repr(served.headers)
+        if tongue is MESSAGES:
+            assert (await stage.ask(grant)).status == 200
+            got = [(h["anthropic-version"], h.get("anthropic-beta")) for h in served.headers]
+            assert got == [("2024-02-02", "a-1,b-2"), ("2023-06-01", None)]
+        else:
+            assert not [name for name in sent if "anthropic" in name]
 
-    play(always(Reply()), scene)
+    play(always(Reply()), scene, tongue)
 
 
 def test_a_password_in_netrc_does_not_take_the_keys_place(
@@ -428,11 +358,10 @@ def test_the_machines_proxy_is_used_but_for_hosts_that_are_exempt(
     play(always(Reply()), scene)
 
 
-DETAILS = {
-    "prompt_tokens_details": {"cached_tokens": 40},
-    "completion_tokens_details": {"reasoning_tokens": 7},
-}
-COUNTED = Usage(input_tokens=100, output_tokens=20, cached_tokens=40, reasoning_tokens=7)
+THRIFTY = Reply("one two", usage=(100, 20), cached=40, written=10, reasoning=7)
+COUNTED = Usage(
+    input_tokens=100, output_tokens=20, cached_tokens=40, cache_write_tokens=10, reasoning_tokens=7
+)
 
 
 @pytest.mark.parametrize(
@@ -445,22 +374,27 @@ COUNTED = Usage(input_tokens=100, output_tokens=20, cached_tokens=40, reasoning_
     ],
     ids=["plain", "stream", "stream, not wanted", "stream, wanted"],
 )
-def test_usage_is_counted_always_and_shown_as_asked(options: dict[str, Any], shown: bool):
+@in_every_protocol
+def test_usage_is_counted_always_and_shown_as_asked(
+    options: dict[str, Any], shown: bool, tongue: Tongue
+):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         said = await stage.ask(grant, **options)
         assert grant.calls[0].usage == COUNTED
         assert stage.ledger.calls == [("trial", 1, grant.calls[0])]
         assert grant.spent.tokens == 120
-        events = said.events if options.get("stream") else [said.json]
-        assert [event["usage"] for event in events if event.get("usage")] == (
-            [{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, **DETAILS}]
-            if shown
-            else []
-        )
+        if tongue is CHAT:
+            events = said.events if options.get("stream") else [said.json]
+            usage = SPEECHES[tongue.path](THRIFTY, "").answer["usage"]
+            assert [e["usage"] for e in events if e.get("usage")] == ([usage] if shown else [])
+            wanted = {"include_usage": True} if options.get("stream") else None
+            assert served.requests[0].get("stream_options") == wanted
+        else:
+            assert served.requests[0].get("stream_options") == options.get("stream_options")
         assert said.content == "one two"
 
-    play(always(Reply("one two", usage=(100, 20), usage_details=DETAILS)), scene)
+    play(always(THRIFTY), scene, tongue)
 
 
 def completion_with(**fields: Any) -> Reply:
@@ -504,12 +438,14 @@ def test_a_call_costs_what_is_known_of_its_price():
 
         known = await cost(**PRICED)
         assert known == pytest.approx(60 * 1.25e-6 + 40 * 0.125e-6 + 20 * 10e-6)
+        claude = await cost(provider="anthropic", model="claude-sonnet-4-5")
+        assert claude == pytest.approx(50 * 3e-6 + 40 * 0.3e-6 + 10 * 3.75e-6 + 20 * 15e-6)
         assert await cost(free=True) == 0.0
         assert await cost() is None
         assert await cost(provider="openai", model="no-such-model") is None
         assert await cost(provider="no-such-provider") is None
 
-    play(always(Reply(usage=(100, 20), usage_details=DETAILS)), scene)
+    play(always(THRIFTY), scene)
 
 
 def test_a_usage_that_makes_no_sense_has_no_cost_but_an_answer():
@@ -520,7 +456,7 @@ def test_a_usage_that_makes_no_sense_has_no_cost_but_an_answer():
         assert grant.calls[0].usage is not None
         assert grant.calls[0].cost_usd is None
 
-    play(always(Reply(usage=(10, 20), usage_details=DETAILS)), scene)
+    play(always(Reply(usage=(10, 20), cached=40)), scene)
 
 
 def test_a_spent_budget_stops_the_next_call():
@@ -574,7 +510,8 @@ def test_calls_in_flight_reach_the_models_limit_and_never_exceed_it(stream: bool
     play(always(Reply(delay=0.02)), scene)
 
 
-def test_server_errors_are_tried_again_and_the_tries_counted():
+@in_every_protocol
+def test_server_errors_are_tried_again_and_the_tries_counted(tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         said = await stage.ask(grant)
@@ -582,7 +519,7 @@ def test_server_errors_are_tried_again_and_the_tries_counted():
         assert [(call.tries, call.status, call.error) for call in grant.calls] == [(3, 200, None)]
         assert grant.failure is None
 
-    play(in_turn(Reply(status=500), Reply(status=503), Reply("at last")), scene)
+    play(in_turn(Reply(status=500), Reply(status=529), Reply("at last")), scene, tongue)
 
 
 def test_a_server_that_fails_for_ever_is_left_after_some_tries():
@@ -683,7 +620,8 @@ def test_a_refusal_is_final_at_once(status: int, headers: dict[str, str]):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
         said = await stage.ask(grant)
-        assert (said.status, said.code) == (status, "provider_error")
+        code = "quota" if status == 402 else "provider_error"
+        assert (said.status, said.code) == (status, code)
         assert (grant.calls[0].tries, grant.calls[0].status) == (1, status)
         assert len(served.requests) == 1
         assert grant.failure is not None
@@ -695,6 +633,7 @@ def test_a_refusal_is_final_at_once(status: int, headers: dict[str, str]):
     play(always(Reply("go away", status=status, headers=headers)), scene, keys=KEYS)
 
 
+@in_every_protocol
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     ("status", "error"),
@@ -703,21 +642,25 @@ def test_a_refusal_is_final_at_once(status: int, headers: dict[str, str]):
         (400, {"message": "This model's maximum context length is 8192 tokens."}),
         (400, {"message": "the request exceeds the available context size", "type": "x"}),
         (400, {"message": "prompt is too long: 209999 tokens > 200000 maximum"}),
+        (400, {"message": "input length and `max_tokens` exceed context limit: 190 + 20 > 200"}),
+        (400, {"message": "The input token count (9) exceeds the maximum number of tokens (8)"}),
+        (413, {"type": "request_too_large", "message": "Request exceeds the maximum size"}),
         (413, {"message": "Your input exceeds the context window of this model."}),
     ],
 )
 def test_a_conversation_that_is_too_long_is_no_failure_of_the_provider(
-    status: int, error: dict[str, str], stream: bool
+    status: int, error: dict[str, str], stream: bool, tongue: Tongue
 ):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         said = await stage.ask(grant, stream=stream)
         assert (said.status, said.code) == (status, "context_length_exceeded")
+        assert "prompt is too long" in said.json["error"]["message"]
         assert len(served.requests) == 1
         assert grant.failure is None
         assert grant.calls[0].error
 
-    play(always(Reply(body=json.dumps({"error": error}).encode(), status=status)), scene)
+    play(always(Reply(body=json.dumps({"error": error}).encode(), status=status)), scene, tongue)
 
 
 @pytest.mark.parametrize(
@@ -752,13 +695,21 @@ MALFORMED: dict[str, bytes] = {
     "choice is text": b'{"choices": ["hello"]}',
     "no message": b'{"choices": [{}]}',
     "message is text": b'{"choices": [{"message": "hello"}]}',
+    "output is no list": b'{"output": {"0": {}}, "status": "completed"}',
+    "output of text": b'{"output": ["hello"], "status": "completed"}',
+    "not begun": b'{"output": [], "status": "queued"}',
+    "failed": b'{"output": [], "status": "failed", "error": {"message": "x"}}',
+    "content is text": b'{"role": "assistant", "content": "hello"}',
+    "content of text": b'{"role": "assistant", "content": ["hello"]}',
+    "no assistant": b'{"role": "user", "content": []}',
     "error with 200": b'{"error": {"message": "overloaded"}}',
     "deep": b"[" * 200_000,
 }
 
 
+@in_every_protocol
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_200_that_holds_no_completion_is_a_failure_of_the_provider(body: bytes):
+def test_a_200_that_holds_no_completion_is_a_failure_of_the_provider(body: bytes, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served))
         said = await stage.ask(grant)
@@ -769,7 +720,7 @@ def test_a_200_that_holds_no_completion_is_a_failure_of_the_provider(body: bytes
         assert grant.failure is not None
         assert grant.failure.transient
 
-    play(in_turn(Reply(status=500), Reply(body=body)), scene)
+    play(in_turn(Reply(status=500), Reply(body=body)), scene, tongue)
 
 
 def breaking(how: str, *, stream: bool) -> Callable[[web.Request], Any]:
@@ -777,9 +728,11 @@ def breaking(how: str, *, stream: bool) -> Callable[[web.Request], Any]:
         headers = {} if stream else {"content-length": "5000", "content-type": "application/json"}
         response = web.StreamResponse(headers=headers)
         await response.prepare(request)
-        choice = {"index": 0, "delta": {"content": "half"}, "finish_reason": None}
         if stream:
-            await send(response, {"choices": [choice]})
+            tongue = next(t for t in TONGUES if request.path.endswith(t.path))
+            if tongue is MESSAGES:
+                await send(response, SPEECHES[tongue.path](Reply(), SECRET_NAME).events[0])
+            await send(response, tongue.half)
         else:
             await response.write(b'{"choices": [')
         await asyncio.sleep(0.05)
@@ -793,18 +746,22 @@ def breaking(how: str, *, stream: bool) -> Callable[[web.Request], Any]:
     return act
 
 
+@in_every_protocol
 @pytest.mark.parametrize(
     ("stream", "how"),
     [(False, "close"), (False, "abort"), (True, "close"), (True, "abort"), (True, "end")],
 )
-def test_an_answer_that_breaks_off_is_a_failure_of_unknown_usage(stream: bool, how: str):
+def test_an_answer_that_breaks_off_is_a_failure_of_unknown_usage(
+    stream: bool, how: str, tongue: Tongue
+):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served, limit=1, **PRICED))
         said = await stage.ask(grant, stream=stream)
         if stream:
             assert said.broke_off
             assert said.content == "half"
-            assert "[DONE]" not in said.text
+            assert tongue.last not in said.text or tongue is RESPONSES
+            assert "completed" not in said.text
         else:
             assert (said.status, said.code) == (502, "provider_error")
         (call,) = grant.calls
@@ -817,7 +774,7 @@ def test_an_answer_that_breaks_off_is_a_failure_of_unknown_usage(stream: bool, h
         assert (await stage.ask(stage.grant(model_at(served, limit=1)))).status == 200
 
     broken = Reply(act=breaking(how, stream=stream))
-    play(in_turn(Reply(status=500), broken, Reply()), scene)
+    play(in_turn(Reply(status=500), broken, Reply()), scene, tongue)
 
 
 def test_a_provider_that_is_not_there_is_a_failure_without_a_status():
@@ -864,7 +821,7 @@ def test_the_call_ends_when_its_caller_goes_away(reply: Reply, stream: bool):
     async def scene(stage: Door, served: Provider) -> None:
         grant = stage.grant(model_at(served, limit=1))
         asking = stage.session.post(
-            stage.urls[0], json=question(stream=stream), headers=stage.headers(grant, "agent")
+            stage.url(), json=stage.question(stream=stream), headers=stage.headers(grant, "agent")
         )
         if stream:
             answer = await asking
@@ -949,16 +906,17 @@ STATUSES = st.sampled_from([None, 302, 400, 401, 402, 403, 404, 408, 429, 500, 5
 @given(
     STATUSES,
     st.none() | st.floats(0, 10_000),
-    st.none() | st.just("context_length_exceeded"),
+    st.none() | st.sampled_from(Fault),
     st.integers(1, 15),
 )
 def test_a_pause_is_never_negative_nor_above_the_cap_and_refusals_have_none(
-    status: int | None, wait: float | None, code: str | None, tries: int
+    status: int | None, wait: float | None, code: Fault | None, tries: int
 ):
     failure = ProviderError("x", status=status, retry_after_seconds=wait, code=code)
     pause = pause_after(failure, tries)
     assert pause is None or 0 <= pause <= LONGEST_WAIT_SECONDS
-    if failure.refused or code or not failure.transient or (wait or 0) > LONGEST_WAIT_SECONDS:
+    assert not failure.transient or code not in (Fault.CONTEXT, Fault.QUOTA)
+    if failure.refused or not failure.transient or (wait or 0) > LONGEST_WAIT_SECONDS:
         assert pause is None
     if tries >= 12:
         assert pause is None

@@ -17,7 +17,7 @@ from envwright.environment.source import snapshot
 from envwright.errors import Interrupted, SandboxError, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Builder, Loaded, load
-from envwright.model import Model, price_of
+from envwright.model import Model, Protocol, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
@@ -143,6 +143,13 @@ class App:
                 agent = agent.model_copy(update={"content": scripts[name].content})
             elif agent.kind.needs_model:
                 model = await self.model(name, options.endpoint, options.key_env, dry=dry)
+                if Protocol.OPENAI_CHAT not in model.protocols:
+                    raise UsageError(
+                        f"agent {agent.kind} speaks {Protocol.OPENAI_CHAT}, and model {name!r} "
+                        f"speaks {' and '.join(model.protocols)}",
+                        hint="leave `protocol` out of its [models] table, "
+                        "or use it as the judge of an environment that speaks it",
+                    )
                 models[name] = model.model_copy(update={"limit": options.limit or model.limit})
                 agent = agent.model_copy(update={"content": models[name].content})
             elif agent.kind is AgentKind.ORACLE:

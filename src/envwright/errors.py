@@ -32,6 +32,17 @@ class Cause(StrEnum):
     OURS = "ours"
 
 
+class Fault(StrEnum):
+    """What a provider's error means, where that is known."""
+
+    CONTEXT = "context_length_exceeded"
+    """The conversation is too long: no failure of the provider."""
+    QUOTA = "quota"
+    """Nothing is left to pay with: no call will be answered soon."""
+    OVERLOADED = "overloaded"
+    RATE = "rate_limited"
+
+
 class EnvwrightError(Exception):
     """Base of every error that is shown to a person."""
 
@@ -71,7 +82,7 @@ class ProviderError(Broken):
         *,
         status: int | None = None,
         retry_after_seconds: float | None = None,
-        code: str | None = None,
+        code: Fault | None = None,
         hint: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
@@ -82,13 +93,20 @@ class ProviderError(Broken):
 
     @property
     def refused(self) -> bool:
-        """The provider will answer the same to every call: key, permission, unknown model."""
-        return self.status in (401, 402, 403, 404)
+        """The provider will answer the same to every call: key, credit, unknown model."""
+        return self.status in (401, 402, 403, 404) or self.code == Fault.QUOTA
 
     @property
     def transient(self) -> bool:
         """The same call may succeed later."""
+        if self.code in (Fault.CONTEXT, Fault.QUOTA):
+            return False
         return self.status is None or self.status in (408, 409, 425, 429) or self.status >= 500
+
+    @property
+    def crowded(self) -> bool:
+        """Every call of this model should wait a while."""
+        return self.code in (Fault.RATE, Fault.OVERLOADED)
 
 
 class SandboxError(Broken):

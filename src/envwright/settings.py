@@ -31,8 +31,8 @@ class RetryTable(Record):
 class ModelTable(Record):
     """`[models."provider/model"]`"""
 
-    protocol: Protocol = Protocol.OPENAI_CHAT
-    """How it is spoken to."""
+    protocol: Protocol | None = None
+    """The one it is spoken to in; all that a well-known provider speaks, else `openai-chat`."""
     base_url: str | None = Field(default=None, pattern=r"^https?://")
     """Where it answers; a well-known provider's by default."""
     model: str | None = None
@@ -139,13 +139,14 @@ class Settings(Record):
         base_url = table.base_url or (known.base_url if known else None)
         if base_url is None:
             raise UsageError(f"{FILE}: [models.{name!r}] has no base_url", hint="add one")
-        inherited = known.api_key_env if known and table.base_url is None else None
+        own = known if table.base_url is None else None
+        protocols = own.protocols if own else (Protocol.OPENAI_CHAT,)
         return Model(
             name=name,
-            protocol=table.protocol,
+            protocols=(table.protocol,) if table.protocol else protocols,
             base_url=base_url,
             model=table.model or name.partition("/")[2] or name,
-            api_key_env=table.api_key_env or inherited,
+            api_key_env=table.api_key_env or (own.api_key_env if own else None),
             limit=table.limit or 32,
             provider=table.provider or (known.provider if known else None),
             attempts=table.retry.attempts,

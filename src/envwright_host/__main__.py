@@ -52,8 +52,9 @@ def main() -> None:
     control = socket.socket(fileno=control_fd)
     control.set_inheritable(False)
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    gateway = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    os.environ["OPENAI_BASE_URL"] = os.environ["PRIME_INFERENCE_URL"] = gateway
+    gateway = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    os.environ["OPENAI_BASE_URL"] = os.environ["PRIME_INFERENCE_URL"] = f"{gateway}/v1"
+    os.environ["ANTHROPIC_BASE_URL"] = gateway
     socket.send_fds(control, [b"L"], [listener.fileno()])
     listener.close()
     limit(memory_bytes, processes)

@@ -2,17 +2,19 @@
 
 verifiers asks its client for a completion; this client sends it to the gateway with
 the trial's token and the seat, or answers with the reply that a scripted seat has
-ready. Calls that environment code makes itself (`OPENAI_BASE_URL`) carry the token
-of the trial they are made in, through a context variable under httpx.
+ready. Calls that environment code makes itself (`OPENAI_BASE_URL`,
+`ANTHROPIC_BASE_URL`) carry the token of the trial they are made in, through a context
+variable under httpx and under httpx2, which newer SDKs use.
 """
 
+import importlib
 import os
 from collections.abc import Mapping
 from contextvars import ContextVar
+from importlib.util import find_spec
 from typing import Any
 
 import aiohttp
-import httpx
 from pydantic_core import from_json, to_json
 from verifiers.v1 import clients
 from verifiers.v1.clients.client import RelayReply
@@ -24,6 +26,8 @@ from verifiers.v1.types import Response
 TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 REPLY = "x-envwright-reply"
+PASSED = (TOKEN, SEAT, "anthropic-version", "anthropic-beta")
+"""What the gateway reads of an intercepted request's headers."""
 
 token_of_trial: ContextVar[str | None] = ContextVar("token_of_trial", default=None)
 
@@ -159,7 +163,7 @@ def clients_url(dialect: Dialect) -> str:
 
 
 def outgoing(headers: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name in (TOKEN, SEAT) if (value := headers.get(name)) is not None}
+    kept = {name: value for name in PASSED if (value := headers.get(name)) is not None}
     return {"content-type": "application/json", **kept}
 
 
@@ -184,13 +188,14 @@ def completion(message: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
 def install() -> None:
     """Put the door in place of verifiers' own client, and the trial's token under httpx."""
     interception.resolve_client = lambda config: Door()  # type: ignore[assignment]
-    for cls in (httpx.Client, httpx.AsyncClient):
+    clients_there = [importlib.import_module(n) for n in ("httpx", "httpx2") if find_spec(n)]
+    for cls in (c for module in clients_there for c in (module.Client, module.AsyncClient)):
         original = cls.build_request
 
         def build_request(
             self: Any, method: str, url: Any, *, _original: Any = original, **rest: Any
-        ) -> httpx.Request:
-            request: httpx.Request = _original(self, method, url, **rest)
+        ) -> Any:
+            request = _original(self, method, url, **rest)
             token = token_of_trial.get()
             if token and str(request.url).startswith(gateway_url()):
                 request.headers.setdefault(TOKEN, token)

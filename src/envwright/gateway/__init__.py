@@ -2,5 +2,6 @@
 
 from envwright.gateway.gateway import Gateway
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger
+from envwright.gateway.wire import text_of
 
-__all__ = ["ENVIRONMENT", "Exchange", "Gateway", "Grant", "Ledger"]
+__all__ = ["ENVIRONMENT", "Exchange", "Gateway", "Grant", "Ledger", "text_of"]

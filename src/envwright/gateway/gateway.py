@@ -1,8 +1,12 @@
 """The gateway's server: a listener per sandbox, a token per trial, every call counted.
 
+It passes calls through in the protocols of `WIRES`, each as its own file knows it, and
+translates none into another.
+
 Who may speak is decided by two things that must agree: the listener (which sandbox)
 and the token (which trial). Nothing a sandbox sends reaches a provider but the body of
-a call; nothing a provider sends but its answer comes back.
+a call and the few headers that its protocol lists; nothing a provider sends but its
+answer comes back.
 """
 
 import asyncio
@@ -10,26 +14,40 @@ import hashlib
 import json
 import socket
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, cast
 
-from aiohttp import StreamReader, web
+from aiohttp import ClientResponse, web
 
 from envwright.budget import Spending
-from envwright.errors import ProviderError
-from envwright.gateway import openai_chat
+from envwright.errors import Fault, ProviderError
+from envwright.gateway import anthropic_messages, openai_chat, openai_responses
 from envwright.gateway.accept import accept_connections
+from envwright.gateway.fault import fault_of
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
-from envwright.gateway.upstream import LONGEST_MESSAGE, Upstream, message_in
+from envwright.gateway.relay import Relay, lines_of, read_answer, written
+from envwright.gateway.upstream import Upstream
+from envwright.gateway.wire import Wire
 from envwright.model import Model, price_of
-from envwright.record import Json, items, mapping
+from envwright.record import Json, mapping
 from envwright.trace import ModelCall, Usage
 
 TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 LARGEST_REQUEST_BYTES = 32 * 2**20
-LARGEST_ANSWER_BYTES = 32 * 2**20
+
+STATUSES = {Fault.CONTEXT: 400, Fault.QUOTA: 402, Fault.RATE: 429, Fault.OVERLOADED: 529}
+"""Of errors that came inside a 200."""
+
+WIRES = (
+    openai_chat.WIRE,
+    openai_responses.WIRE,
+    anthropic_messages.WIRE,
+    anthropic_messages.COUNT,
+)
 
 
 class Refusal(Exception):
@@ -68,12 +86,9 @@ class Gateway:
     async def attach(self, listener: socket.socket) -> Callable[[], Awaitable[None]]:
         """Serve one sandbox on its own listener; what is returned stops that."""
         place = object()
-
-        async def chat(request: web.Request) -> web.StreamResponse:
-            return await self.answer(request, place)
-
         app = web.Application(client_max_size=LARGEST_REQUEST_BYTES)
-        app.router.add_post("/v1/chat/completions", chat)
+        for wire in WIRES:
+            app.router.add_post(f"/v1{wire.path}", partial(self.answer, wire=wire, place=place))
         runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )
@@ -88,24 +103,24 @@ class Gateway:
 
         return detach
 
-    async def answer(self, request: web.Request, place: object) -> web.StreamResponse:
+    async def answer(self, request: web.Request, wire: Wire, place: object) -> web.StreamResponse:
         try:
-            grant, seat, model = self.admit(request, place)
+            grant, seat, model = self.admit(request, wire, place)
             body = await read_body(request)
-            if body.get("stream"):
-                return await self.stream(request, body, grant, seat, model)
-            return await self.complete(body, grant, seat, model)
+            if (why := wire.unserved(body)) is not None:
+                raise Refusal(400, "bad_request", why)
+            headers = request.headers
+            passed = {name: headers[name] for name in wire.passed if name in headers}
+            call = Call(wire, grant, seat, model, body, passed)
+            return await (self.stream(request, call) if call.stream else self.complete(call))
         except Refusal as refusal:
-            return error_answer(refusal.status, refusal.code, str(refusal))
+            said = wire.error(refusal.status, refusal.code, str(refusal))
+            return web.json_response(said, status=refusal.status)
         except ProviderError as error:
-            # In general words: the provider's own would tell environment code whom it asks.
-            said = f"the provider answered {error.status}" if error.status else "no answer"
-            return error_answer(error.status or 502, error.code or "provider_error", said)
+            return web.json_response(told(wire, error), status=status_of(error))
 
-    def admit(self, request: web.Request, place: object) -> tuple[Grant, str, Model]:
-        ours = request.headers.get(TOKEN)
-        bearer = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        grant = self._grants.get(ours or bearer)
+    def admit(self, request: web.Request, wire: Wire, place: object) -> tuple[Grant, str, Model]:
+        grant = next((self._grants[t] for t in tokens_of(request) if t in self._grants), None)
         if grant is None:
             raise Refusal(401, "invalid_token", "this token is not valid (any more)")
         if self._places.setdefault(grant.token, place) is not place:
@@ -116,68 +131,81 @@ class Gateway:
             who = "environment code" if seat == ENVIRONMENT else f"seat {seat!r}"
             grant.unserved = f"{who} asked a model, and there is none for it: give one with --judge"
             raise Refusal(403, "no_model", grant.unserved)
+        if wire.protocol not in model.protocols:
+            speaks = " and ".join(model.protocols)
+            asked = f"{seat!r} asked in the protocol {wire.protocol}"
+            grant.unserved = f"{asked}, but its model speaks {speaks}"
+            raise Refusal(400, "wrong_protocol", grant.unserved)
         if (reached := grant.budget.exceeded(grant.spent)) is not None:
             raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
         return grant, seat[:80], model
 
-    async def complete(
-        self, body: Json, grant: Grant, seat: str, model: Model
-    ) -> web.StreamResponse:
-        sent = json.dumps(openai_chat.outgoing(body, model)).encode()
-        exchange = grant.exchanges[seat] = Exchange(body)
-        call = Call(grant, seat, model, sent, stream=False)
+    async def complete(self, call: "Call") -> web.StreamResponse:
+        wire = call.wire
+        exchange = call.grant.exchanges[call.seat] = Exchange(wire.asked(call.body))
         try:
-            async with self.upstream.post(model, openai_chat.PATH, sent, call) as answer:
+            async with self.post(call) as answer:
                 call.status = 200
-                said = decode_answer(await read_answer(answer.content, model), model)
+                said = self.decode(await read_answer(answer.content, call.model), call)
         except ProviderError as error:
             self.fail(call, error)
             raise
         except asyncio.CancelledError:
             self.give_up(call)
             raise
-        exchange.answer = said
-        usage = openai_chat.usage_of(said)
-        self.record(call, usage=usage, status=200, finish=openai_chat.finish_reason_of(said))
-        hidden = openai_chat.hide(said, str(body.get("model", "")))
-        return web.json_response(hidden)
+        exchange.said = wire.said(said)
+        usage = wire.usage_of(said)
+        self.record(call, usage=usage, status=200, finish=wire.finish_reason_of(said))
+        return web.json_response(wire.hide(said, str(call.body.get("model", ""))))
+
+    def post(self, call: "Call") -> AbstractAsyncContextManager[ClientResponse]:
+        return self.upstream.post(call.model, call.wire, call.sent, call.passed, call)
+
+    def decode(self, content: bytes, call: "Call") -> Json:
+        name = call.model.name
+        try:
+            answer: Any = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise ProviderError(f"{name} answered 200 without JSON: {error}") from error
+        if not call.wire.is_answer(answer):
+            text = content.decode("utf-8", "replace")
+            said = f": {self.upstream.words(text)}" if mapping(answer).get("error") else ""
+            raise ProviderError(
+                f"{name} answered 200 without a completion{said}", code=fault_of(None, text)
+            )
+        return cast("Json", answer)
 
     async def try_out(self, model: Model) -> tuple[ModelCall, str]:
         """One short call that belongs to no trial, and what came back."""
         grant = Grant(trial="", attempt=0, seat_model=model)
-        body: Json = {"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 16}
-        await self.complete(body, grant, "check", model)
-        answer = grant.exchanges["check"].answer or {}
-        said = mapping(mapping(items(answer.get("choices"))[0]).get("message")).get("content")
-        return grant.calls[-1], str(said or "")
+        wire = next(wire for wire in WIRES if wire.protocol == model.protocols[0])
+        await self.complete(Call(wire, grant, "check", model, wire.greeting, {}))
+        said = " ".join(str(mapping(m).get("content") or "") for m in grant.exchanges["check"].said)
+        return grant.calls[-1], said
 
-    async def stream(
-        self, request: web.Request, body: Json, grant: Grant, seat: str, model: Model
-    ) -> web.StreamResponse:
-        sent = json.dumps(openai_chat.outgoing(body, model)).encode()
-        grant.exchanges[seat] = Exchange(body)
-        call = Call(grant, seat, model, sent, stream=True)
+    async def stream(self, request: web.Request, call: "Call") -> web.StreamResponse:
+        wire, name = call.wire, call.model.name
+        call.grant.exchanges[call.seat] = Exchange(wire.asked(call.body))
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
-        relay = Relay(str(body.get("model", "")), openai_chat.wants_usage(body))
+        relay = Relay(wire, call.body)
         try:
-            async with self.upstream.post(model, openai_chat.PATH, sent, call) as answer:
+            async with self.post(call) as answer:
                 call.status = 200
                 await prepare(response, request)
-                async for line in lines_of(answer.content, model):
+                async for line in lines_of(answer.content, call.model):
                     if (event := relay.line(line)) is not None:
                         await write(response, event)
                     if relay.problem is not None:
-                        said = self.upstream.redact(relay.problem)[:LONGEST_MESSAGE]
-                        raise ProviderError(f"{model.name}: the stream broke: {said}")
+                        said = self.upstream.words(relay.problem)
+                        fault = fault_of(None, relay.problem)
+                        raise ProviderError(f"{name}: the stream broke: {said}", code=fault)
             if not relay.finished:
-                raise ProviderError(f"{model.name}: the stream ended before its last event")
+                raise ProviderError(f"{name}: the stream ended before its last event")
         except ProviderError as error:
             self.fail(call, error, usage=relay.usage)
             if not response.prepared:
                 raise
-            # The caller sees a stream that stops without its last event, as it was.
-            if request.transport is not None:
-                request.transport.abort()
+            await break_off(response, request, wire, error)
             return response
         except CallerGone:
             self.give_up(call, relay.usage)
@@ -191,7 +219,8 @@ class Gateway:
     def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
         # An agent may run out of context; a judge that was not answered did not judge.
-        if error.code is None or call.seat == ENVIRONMENT:
+        spoils = error.code != Fault.CONTEXT or call.seat == ENVIRONMENT
+        if call.wire.vital and spoils:
             call.grant.failures[call.request] = error
         self.record(call, usage=usage, status=error.status or call.status, error=error.message)
 
@@ -228,6 +257,7 @@ class Gateway:
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
                 cached_tokens=usage.cached_tokens,
+                cache_write_tokens=usage.cache_write_tokens,
             )
         seconds = time.monotonic() - call.started
         done = ModelCall(
@@ -258,89 +288,70 @@ class Call:
     """A call under way."""
 
     __slots__ = (
-        *("grant", "model", "request", "seat", "started"),
-        *("started_at", "status", "stream", "tries"),
+        *("body", "grant", "model", "passed", "request", "seat", "sent"),
+        *("started", "started_at", "status", "stream", "tries", "wire"),
     )
 
-    def __init__(self, grant: Grant, seat: str, model: Model, sent: bytes, *, stream: bool) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        grant: Grant,
+        seat: str,
+        model: Model,
+        body: Json,
+        passed: Mapping[str, str],
+    ) -> None:
+        self.wire = wire
         self.grant = grant
         self.seat = seat
         self.model = model
-        self.request = (seat, hashlib.sha256(sent).digest())
-        self.stream = stream
+        self.body = body
+        self.passed = passed
+        self.sent = json.dumps(wire.outgoing(body, model)).encode()
+        self.request = (seat, hashlib.sha256(wire.path.encode() + self.sent).digest())
+        self.stream = bool(body.get("stream"))
         self.tries = 0
         self.status: int | None = None
         self.started = time.monotonic()
         self.started_at = datetime.now(UTC)
 
 
-class Relay:
-    """One stream on its way through: names hidden, usage read, the caller's wishes kept."""
-
-    def __init__(self, name: str, wants_usage: bool) -> None:
-        self._name = name
-        self._wants_usage = wants_usage
-        self.usage: Usage | None = None
-        self.finish_reason: str | None = None
-        self.finished = False
-        self.problem: str | None = None
-        """Why this is no stream of an answer, in the provider's words."""
-
-    def line(self, line: bytes) -> bytes | None:
-        """The line as the caller gets it; None when it is dropped."""
-        if not line.startswith(b"data:"):
-            # A comment keeps the connection alive; its words, like other fields, tell too much.
-            return b":\n" if line.startswith(b":") else line if not line.strip() else None
-        data = line[5:].strip()
-        if data == b"[DONE]":
-            self.finished = True
-            return line
-        try:
-            event: Any = json.loads(data)
-        except (ValueError, RecursionError):
-            event = None
-        if not isinstance(event, dict) or cast("Json", event).get("error"):
-            self.problem = message_in(data.decode("utf-8", "replace"))
-            return None
-        chunk = cast("Json", event)
-        usage = openai_chat.usage_of(chunk)
-        self.usage = usage or self.usage
-        self.finish_reason = openai_chat.finish_reason_of(chunk) or self.finish_reason
-        if usage is not None and not chunk.get("choices") and not self._wants_usage:
-            return None
-        return b"data: " + json.dumps(openai_chat.hide(chunk, self._name)).encode() + b"\n"
+def tokens_of(request: web.Request) -> tuple[str, ...]:
+    """Ours, or what an SDK of some provider sends as its key."""
+    headers = request.headers
+    if (ours := headers.get(TOKEN)) is not None:
+        return (ours,)
+    bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
+    return (headers.get("x-api-key", ""), bearer)
 
 
-async def read_answer(content: StreamReader, model: Model) -> bytes:
-    """The whole answer, within reason: what it expands to counts, not what was sent."""
-    parts: list[bytes] = []
-    size = 0
-    async for chunk in content.iter_any():
-        parts.append(chunk)
-        if (size := size + len(chunk)) > LARGEST_ANSWER_BYTES:
-            raise too_large(model)
-    return b"".join(parts)
+def status_of(error: ProviderError) -> int:
+    return error.status or (STATUSES[error.code] if error.code else 502)
 
 
-def too_large(model: Model) -> ProviderError:
-    return ProviderError(f"{model.name} answered more than {LARGEST_ANSWER_BYTES} bytes")
+def told(wire: Wire, error: ProviderError) -> Json:
+    """A provider's error as its caller may see it.
+
+    In general words: the provider's own would tell environment code whom it asks.
+    """
+    said = f"the provider answered {error.status}" if error.status else "no answer"
+    if error.code == Fault.CONTEXT:
+        # What programs look for when they decide to shorten a conversation.
+        said = "prompt is too long: it exceeds the model's maximum context length"
+    return wire.error(status_of(error), error.code or "provider_error", said)
 
 
-async def lines_of(content: StreamReader, model: Model) -> AsyncGenerator[bytes]:
-    """A stream's lines; longer than aiohttp's own may be, but within reason."""
-    parts: list[bytes] = []
-    size = 0
-    async for chunk in content.iter_any():
-        parts.append(chunk)
-        if (size := size + len(chunk)) > LARGEST_ANSWER_BYTES:
-            raise too_large(model)
-        if b"\n" in chunk:
-            *lines, rest = b"".join(parts).split(b"\n")
-            parts = [rest]
-            for line in lines:
-                yield line + b"\n"
-    if rest := b"".join(parts):
-        yield rest
+async def break_off(
+    response: web.StreamResponse, request: web.Request, wire: Wire, error: ProviderError
+) -> None:
+    """End a stream without its last event; what the error means is said where it is known."""
+    if error.code is not None:
+        named = bool(wire.last_events)
+        event = {**({"type": "error"} if named else {}), **told(wire, error)}
+        with suppress(CallerGone):
+            await write(response, b"\n" + written(event, named=named) + b"\n")
+    elif request.transport is not None:
+        request.transport.abort()
 
 
 async def prepare(response: web.StreamResponse, request: web.Request) -> None:
@@ -365,18 +376,3 @@ async def read_body(request: web.Request) -> Json:
     if not isinstance(body, dict):
         raise Refusal(400, "bad_request", "the body is no JSON object")
     return cast("Json", body)
-
-
-def decode_answer(content: bytes, model: Model) -> Json:
-    try:
-        answer: Any = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ProviderError(f"{model.name} answered 200 without JSON: {error}") from error
-    if not openai_chat.is_answer(answer):
-        raise ProviderError(f"{model.name} answered 200 without a completion")
-    return cast("Json", answer)
-
-
-def error_answer(status: int, code: str, message: str) -> web.Response:
-    body = {"error": {"message": message, "type": code, "code": code}}
-    return web.json_response(body, status=status)

@@ -6,12 +6,11 @@ trial. The `Ledger` is told of every call as it ends, so that spending survives 
 
 import secrets
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from envwright.budget import Budget, Spending
 from envwright.errors import ProviderError
 from envwright.model import Model
-from envwright.record import Json
 from envwright.trace import ModelCall
 
 ENVIRONMENT = "environment"
@@ -31,10 +30,10 @@ class NoLedger:
 
 @dataclass(slots=True)
 class Exchange:
-    """The last request and answer of one seat: what is left of a conversation after a crash."""
+    """The last messages to and from one seat: what is left of a conversation after a crash."""
 
-    request: Json
-    answer: Json | None = None
+    asked: list[Any]
+    said: list[Any] = field(default_factory=list[Any])
 
 
 @dataclass(slots=True)

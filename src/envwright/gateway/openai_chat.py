@@ -1,64 +1,54 @@
-"""The OpenAI chat protocol: what to send on, what to read out of the answer, what to hide.
+"""The OpenAI chat protocol.
 
-Pure: bodies in, bodies out. The provider's model name and fingerprint are taken out of
-every answer, for environment code could pay by name.
+The provider's model name and fingerprint are taken out of every answer, for
+environment code could pay by name. The closing usage event of a stream is always asked
+for, and shown to callers that asked for it themselves.
 """
 
 from typing import Any
 
-from envwright.model import Model
+from envwright.gateway.wire import Wire, count, without_names
+from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
 
-PATH = "/chat/completions"
-MOST_TOKENS = 2**40
-"""A number beyond this is no count of tokens."""
 COUNTED = ("prompt_tokens", "completion_tokens")
 HIDDEN = ("system_fingerprint", "provider", "service_tier")
 
 
 def outgoing(body: Json, model: Model) -> Json:
-    """The request as the provider gets it."""
     sent = {**body, "model": model.model}
     if sent.get("stream"):
         sent["stream_options"] = {**mapping(sent.get("stream_options")), "include_usage": True}
     return sent
 
 
-def wants_usage(body: Json) -> bool:
-    """Whether the caller itself asked for the closing usage event of a stream."""
-    return bool(mapping(body.get("stream_options")).get("include_usage"))
+def unasked(event: Json, body: Json) -> bool:
+    wanted = mapping(body.get("stream_options")).get("include_usage")
+    return not wanted and not event.get("choices") and usage_of(event) is not None
 
 
 def hide(answer: Json, name: str) -> Json:
-    """The answer without the provider's names."""
-    answer["model"] = name
     usage = mapping(answer.get("usage"))
     if usage and "total_tokens" not in usage:
         # Some leave it out, and clients refuse an answer without it.
         usage["total_tokens"] = sum(count(usage, n) or 0 for n in COUNTED)
-    for field in HIDDEN:
-        answer.pop(field, None)
-    return answer
+    return without_names(answer, name, HIDDEN)
 
 
 def usage_of(answer: Json) -> Usage | None:
-    """The tokens as the provider counted them; None when it did not."""
     usage = mapping(answer.get("usage"))
     asked, said = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
     if asked is None and said is None:
         return None
+    details = usage.get("prompt_tokens_details")
     return Usage(
         input_tokens=asked or 0,
         output_tokens=said or 0,
-        cached_tokens=count(usage.get("prompt_tokens_details"), "cached_tokens") or 0,
+        cached_tokens=count(details, "cached_tokens") or 0,
+        cache_write_tokens=count(details, "cache_write_tokens") or 0,
         reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0,
     )
-
-
-def count(holder: Any, name: str) -> int | None:
-    value = mapping(holder).get(name)
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def finish_reason_of(answer: Json) -> str | None:
@@ -69,6 +59,21 @@ def finish_reason_of(answer: Json) -> str | None:
 
 
 def is_answer(answer: Any) -> bool:
-    """Whether the provider's 200 really holds a completion."""
     choices = items(mapping(answer).get("choices"))
     return bool(choices) and all(isinstance(mapping(c).get("message"), dict) for c in choices)
+
+
+WIRE = Wire(
+    protocol=Protocol.OPENAI_CHAT,
+    path="/chat/completions",
+    greeting={"messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 16},
+    outgoing=outgoing,
+    hide=hide,
+    is_answer=is_answer,
+    usage_of=usage_of,
+    finish_reason_of=finish_reason_of,
+    asked=lambda body: items(body.get("messages")),
+    said=lambda answer: [mapping(c).get("message") for c in items(answer.get("choices"))[:1]],
+    answer_in=lambda event: event,
+    unasked=unasked,
+)

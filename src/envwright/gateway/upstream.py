@@ -7,24 +7,22 @@ again; a refusal is final at once. Keys are added here and taken out of every er
 
 import asyncio
 import io
-import json
-import math
 import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from envwright.errors import ProviderError
+from envwright.errors import Fault, ProviderError
+from envwright.gateway.fault import fault_of, limit_reset, message_in, retry_after
+from envwright.gateway.wire import Wire
 from envwright.model import Model
-from envwright.record import mapping
 
 LONGEST_WAIT_SECONDS = 60.0
 TRIES = 4
@@ -32,11 +30,6 @@ RATE_LIMIT_TRIES = 12
 FIRST_BACKOFF_SECONDS = 0.25
 LARGE_BODY_BYTES = 2**20
 LONGEST_MESSAGE = 500
-
-CONTEXT_SIGNS = (
-    *("context_length_exceeded", "maximum context length", "exceed_context_size"),
-    *("context window", "prompt is too long", "exceeds the available context size"),
-)
 
 
 class Counter(Protocol):
@@ -93,20 +86,18 @@ class Upstream:
                 text = text.replace(key, "[key]")
         return text
 
-    def headers(self, model: Model) -> dict[str, str]:
-        key = self.key_of(model)
-        authorization = {"authorization": f"Bearer {key}"} if key else {}
+    def headers(self, model: Model, wire: Wire, passed: Mapping[str, str]) -> dict[str, str]:
         # Not compressed: a small answer must not become a huge one on the way.
         plain = {"content-type": "application/json", "accept-encoding": "identity"}
-        return {**plain, **authorization}
+        return {**plain, **wire.headers(model, self.key_of(model)), **passed}
 
     @asynccontextmanager
     async def post(
-        self, model: Model, path: str, body: bytes, counter: Counter
+        self, model: Model, wire: Wire, body: bytes, passed: Mapping[str, str], counter: Counter
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """An answer with status 200, its tries counted as they are made; `ProviderError` else."""
         lane = self.lane(model)
-        url = model.base_url.rstrip("/") + path
+        url = model.base_url.rstrip("/") + wire.path
         async with lane.slots:
             while True:
                 await lane.wait()
@@ -117,7 +108,7 @@ class Upstream:
                     async with self.session.post(
                         url,
                         data=io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body,
-                        headers=self.headers(model),
+                        headers=self.headers(model, wire, passed),
                         allow_redirects=False,
                         proxy=lane.proxy,
                     ) as answer:
@@ -138,27 +129,37 @@ class Upstream:
                 pause = pause_after(failure, tries)
                 if pause is None:
                     raise failure
-                if failure.status == 429:
+                if failure.crowded:
                     lane.resume_at = max(lane.resume_at, time.monotonic() + pause)
                 else:
                     await asyncio.sleep(pause)
 
     def failure_of(self, model: Model, answer: aiohttp.ClientResponse, text: str) -> ProviderError:
-        # Cut last: half a key would not be found.
-        said = self.redact(message_in(text))[:LONGEST_MESSAGE]
+        status, now = answer.status, datetime.now(UTC)
+        fault = fault_of(status, text)
+        wait = retry_after(answer.headers, now)
+        if wait is None and fault is Fault.RATE:
+            wait = limit_reset(answer.headers, now)
         hint = None
-        if answer.status in (401, 403):
+        if fault is Fault.QUOTA:
+            hint = "check the account's credit"
+        elif status in (401, 403):
             named = f"check the key in {model.api_key_env}"
             hint = named if model.api_key_env else "name the variable with its key: --key-env"
-        elif answer.status == 404:
+        elif status == 404:
             hint = f"check that {model.model!r} is served at {model.base_url} (mostly …/v1)"
         return ProviderError(
-            f"{model.name} answered {answer.status}: {said}",
-            status=answer.status,
-            retry_after_seconds=retry_after(answer.headers, datetime.now(UTC)),
-            code="context_length_exceeded" if is_context_error(answer.status, text) else None,
+            f"{model.name} answered {status}: {self.words(text)}",
+            status=status,
+            retry_after_seconds=wait,
+            code=fault,
             hint=hint,
         )
+
+    def words(self, text: str) -> str:
+        """A provider's own, fit to be shown."""
+        # Cut last: half a key would not be found.
+        return self.redact(message_in(text))[:LONGEST_MESSAGE]
 
     async def close(self) -> None:
         if self._session is not None:
@@ -168,56 +169,19 @@ class Upstream:
 
 def pause_after(failure: ProviderError, tries: int) -> float | None:
     """How long to wait before the same call is tried again; None when it is not."""
-    if not failure.transient or failure.code is not None:
+    if not failure.transient:
         return None
     if failure.retry_after_seconds is not None:
         if failure.retry_after_seconds > LONGEST_WAIT_SECONDS or tries >= RATE_LIMIT_TRIES:
             return None
         return failure.retry_after_seconds
-    if tries >= (RATE_LIMIT_TRIES if failure.status == 429 else TRIES):
+    if tries >= (RATE_LIMIT_TRIES if failure.crowded else TRIES):
         return None
     return min(FIRST_BACKOFF_SECONDS * 2 ** (tries - 1), 8.0) * random.uniform(0.75, 1.25)
 
 
 async def read_some(answer: aiohttp.ClientResponse) -> str:
     return (await answer.content.read(64 * 1024)).decode("utf-8", "replace")
-
-
-def message_in(text: str) -> str:
-    """The provider's own words, out of whatever shape its error has."""
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return " ".join(text.split()) or "nothing"
-    error = mapping(body).get("error", body)
-    return " ".join(str(mapping(error).get("message") or error).split())
-
-
-def is_context_error(status: int, text: str) -> bool:
-    lowered = text.lower()
-    return status in (400, 413, 422) and any(sign in lowered for sign in CONTEXT_SIGNS)
-
-
-def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait, as the provider asks: milliseconds, seconds or a date."""
-    if (milliseconds := number_in(headers.get("retry-after-ms"))) is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    if (seconds := number_in(text)) is not None:
-        return seconds
-    try:
-        return max(0.0, (parsedate_to_datetime(text or "") - now).total_seconds())
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-
-
-def number_in(text: str | None) -> float | None:
-    """A finite number that is not negative; None when the text is none."""
-    try:
-        number = float(text) if text is not None else math.nan
-    except ValueError:
-        return None
-    return max(0.0, number) if math.isfinite(number) else None
 
 
 def proxy_of(url: str) -> str | None:

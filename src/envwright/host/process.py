@@ -309,6 +309,7 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
             "LANG": "C.UTF-8",
             "OPENBLAS_NUM_THREADS": "1",
             "HF_HUB_OFFLINE": "1",
+            "ANTHROPIC_API_KEY": "none",
             "OPENAI_API_KEY": "none",
             "PRIME_API_KEY": "none",
         },

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from envwright.errors import EnvwrightError, UsageError
 from envwright.model.local_weights import is_pulled, model_folder, pull, weights_path
-from envwright.model.model import Model
+from envwright.model.model import ALL_PROTOCOLS, Model
 from envwright.record import Record
 
 __all__ = ["LOCAL_NAME", "SLOTS", "is_pulled", "local_model", "pull", "serve_local"]
@@ -50,7 +50,14 @@ class Address(Record):
 
 
 def local_model(base_url: str) -> Model:
-    return Model(name=LOCAL_NAME, base_url=base_url, model="smollm2", limit=SLOTS, free=True)
+    return Model(
+        name=LOCAL_NAME,
+        protocols=ALL_PROTOCOLS,
+        base_url=base_url,
+        model="smollm2",
+        limit=SLOTS,
+        free=True,
+    )
 
 
 @asynccontextmanager

@@ -9,12 +9,19 @@ from envwright.record import Record, digest
 
 class Protocol(StrEnum):
     OPENAI_CHAT = "openai-chat"
+    OPENAI_RESPONSES = "openai-responses"
+    ANTHROPIC = "anthropic"
+
+
+ALL_PROTOCOLS = tuple(Protocol)
+"""What servers of open models speak."""
 
 
 class Model(Record):
     name: str
     """As the user writes it: `provider/model`."""
-    protocol: Protocol = Protocol.OPENAI_CHAT
+    protocols: tuple[Protocol, ...] = Field(default=(Protocol.OPENAI_CHAT,), min_length=1)
+    """How it may be spoken to; the first is how it is tried out."""
     base_url: str
     model: str
     """The provider's own name for it."""
@@ -33,4 +40,4 @@ class Model(Record):
     def content(self) -> str:
         """What the name stands for; the port of a local server of ours does not count."""
         where = "" if self.free else self.base_url
-        return digest([self.protocol, where, self.model])
+        return digest([self.protocols[0], where, self.model])

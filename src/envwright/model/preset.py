@@ -1,6 +1,6 @@
 """Well-known providers: they work by name, with their usual key variable and no file."""
 
-from envwright.model.model import Model
+from envwright.model.model import ALL_PROTOCOLS, Model, Protocol
 from envwright.record import Record
 
 
@@ -9,16 +9,23 @@ class Preset(Record):
     api_key_env: str | None
     provider: str | None = None
     """The id in the price list."""
+    protocols: tuple[Protocol, ...] = (Protocol.OPENAI_CHAT,)
 
+
+CHAT_AND_RESPONSES = (Protocol.OPENAI_CHAT, Protocol.OPENAI_RESPONSES)
 
 PRESETS: dict[str, Preset] = {
     "openai": Preset(
-        base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY", provider="openai"
+        base_url="https://api.openai.com/v1",
+        api_key_env="OPENAI_API_KEY",
+        provider="openai",
+        protocols=CHAT_AND_RESPONSES,
     ),
     "anthropic": Preset(
         base_url="https://api.anthropic.com/v1",
         api_key_env="ANTHROPIC_API_KEY",
         provider="anthropic",
+        protocols=(Protocol.OPENAI_CHAT, Protocol.ANTHROPIC),
     ),
     "google": Preset(
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
@@ -29,13 +36,17 @@ PRESETS: dict[str, Preset] = {
         base_url="https://openrouter.ai/api/v1",
         api_key_env="OPENROUTER_API_KEY",
         provider="openrouter",
+        protocols=ALL_PROTOCOLS,
     ),
     "prime": Preset(base_url="https://api.pinference.ai/api/v1", api_key_env="PRIME_API_KEY"),
     "together": Preset(
         base_url="https://api.together.xyz/v1", api_key_env="TOGETHER_API_KEY", provider="together"
     ),
     "groq": Preset(
-        base_url="https://api.groq.com/openai/v1", api_key_env="GROQ_API_KEY", provider="groq"
+        base_url="https://api.groq.com/openai/v1",
+        api_key_env="GROQ_API_KEY",
+        provider="groq",
+        protocols=CHAT_AND_RESPONSES,
     ),
     "mistral": Preset(
         base_url="https://api.mistral.ai/v1", api_key_env="MISTRAL_API_KEY", provider="mistral"
@@ -47,10 +58,15 @@ PRESETS: dict[str, Preset] = {
         base_url="https://api.fireworks.ai/inference/v1",
         api_key_env="FIREWORKS_API_KEY",
         provider="fireworks",
+        protocols=CHAT_AND_RESPONSES,
     ),
-    "vllm": Preset(base_url="http://127.0.0.1:8000/v1", api_key_env=None),
-    "ollama": Preset(base_url="http://127.0.0.1:11434/v1", api_key_env=None),
-    "llamacpp": Preset(base_url="http://127.0.0.1:8080/v1", api_key_env=None),
+    "vllm": Preset(base_url="http://127.0.0.1:8000/v1", api_key_env=None, protocols=ALL_PROTOCOLS),
+    "ollama": Preset(
+        base_url="http://127.0.0.1:11434/v1", api_key_env=None, protocols=ALL_PROTOCOLS
+    ),
+    "llamacpp": Preset(
+        base_url="http://127.0.0.1:8080/v1", api_key_env=None, protocols=ALL_PROTOCOLS
+    ),
 }
 
 
@@ -66,6 +82,7 @@ def preset_of(name: str) -> Model | None:
         return None
     return Model(
         name=name,
+        protocols=preset.protocols,
         base_url=preset.base_url,
         model=model,
         api_key_env=preset.api_key_env,

@@ -12,11 +12,13 @@ from envwright.record import Json, Record
 
 
 class Usage(Record):
-    """Tokens as the provider counted them. Input includes cache reads; output, reasoning."""
+    """Tokens as the provider counted them. Input includes the cache; output, reasoning."""
 
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
     cached_tokens: int = Field(default=0, ge=0)
+    """Read from the provider's cache."""
+    cache_write_tokens: int = Field(default=0, ge=0)
     reasoning_tokens: int = Field(default=0, ge=0)
 
     @property
@@ -28,6 +30,7 @@ class Usage(Record):
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
         )
 

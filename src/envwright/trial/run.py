@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 from envwright.agent import AgentKind, Assignment
 from envwright.errors import Broken, Cause, ProviderError
-from envwright.gateway import Exchange, Gateway, Grant
+from envwright.gateway import Exchange, Gateway, Grant, text_of
 from envwright.host import CallError, HostDied
 from envwright.model import Model
-from envwright.record import Json, items, mapping
+from envwright.record import Json, mapping
 from envwright.trace import Role, Step, Trace
 from envwright.trace.verifiers import read_episode
 from envwright.trial.attempt import Attempt, AttemptState
@@ -199,17 +199,15 @@ def remains(grant: Grant) -> tuple[Trace, ...]:
 def steps_of(exchange: Exchange | None) -> tuple[Step, ...]:
     if exchange is None:
         return ()
-    exchange = Exchange(*map(without_surrogates, (exchange.request, exchange.answer)))
-    asked = items(exchange.request.get("messages"))
-    said = [mapping(c).get("message") for c in items((exchange.answer or {}).get("choices"))[:1]]
+    messages = map(mapping, without_surrogates([*exchange.asked, *exchange.said]))
     steps: list[Step] = []
-    for number, message in enumerate(map(mapping, [*asked, *said])):
-        role, content = message.get("role"), message.get("content")
+    for number, message in enumerate(messages):
+        role = message.get("role")
         steps.append(
             Step(
                 role=Role(role) if role in set(Role) else Role.USER,
-                content=content if isinstance(content, str) else str(content or ""),
-                sampled=number >= len(asked),
+                content=text_of(message.get("content")),
+                sampled=number >= len(exchange.asked),
             )
         )
     return tuple(steps)
