@@ -101,7 +101,7 @@ async def load(
         described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
         environment = Environment.model_validate(
             {
-                "kind": source.kind,
+                "kind": venv.kind,
                 "name": source.name,
                 "revision": source.revision,
                 **described,

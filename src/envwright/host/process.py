@@ -287,7 +287,7 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
         argv=(
             *(str(venv.python), "-X", "faulthandler", "-m", "envwright_host"),
             *(str(control_fd), str(spec.confinement.memory_bytes)),
-            str(spec.confinement.processes),
+            *(str(spec.confinement.processes), venv.kind),
         ),
         mounts=(
             Mount(venv.folder),
