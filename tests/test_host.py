@@ -62,7 +62,7 @@ STUCK = {
 
 @pytest.fixture(scope="module")
 def bed(tmp_path_factory: pytest.TempPathFactory, venvs: Path):
-    # What verifiers 0.1 imports takes up 2 GB of addresses by itself.
+    # verifiers 0.1 and its imports take up 1.6 GB of addresses by themselves.
     limits = SHORT.model_copy(update={"memory_mb": 4096})
     with make_bed(tmp_path_factory.mktemp("host"), venvs, limits=limits) as made:
         yield made

@@ -296,6 +296,21 @@ def test_a_package_without_load_environment_says_what_it_lacks(bed, tmp_path):
         bed.do(bed.load(root))
 
 
+@pytest.mark.slow
+def test_an_unpinned_package_gets_the_verifiers_that_it_was_written_for(bed, tmp_path):
+    root = make_environment(
+        tmp_path,
+        name="zoo",
+        source=(ZOO / "zoo" / "__init__.py").read_text(),
+        dependencies=("verifiers",),
+    )
+    loaded = bed.do(bed.load(root, kinds=["single"]))
+    assert loaded.environment.kind == "verifiers-v0"
+    told = bed.do(bed.sweep(loaded, [1], script=says("1")))[1]
+    assert isinstance(told.outcome, Scored), told.outcome
+    assert told.outcome.reward == 1.0
+
+
 LOADER = "def load_environment():\n    return None\n"
 
 
@@ -309,7 +324,7 @@ LOADER = "def load_environment():\n    return None\n"
         ("from .inner import load as load_environment\n", "verifiers", True),
         ("load_environment = print\n", "verifiers", True),
         (LOADER, "verifiers==0.1.14", False),
-        (LOADER, "verifiers<0.2", False),
+        (LOADER, "verifiers<0.2", True),
         (LOADER, "verifiers>=0.4", False),
         ("class A:\n    def load_environment(self): ...\n", "verifiers", False),
         ("import verifiers.v1 as vf\n", "verifiers", False),
@@ -322,8 +337,8 @@ def test_an_open_version_is_bounded_for_a_package_that_was_written_for_the_old(
     root = make_environment(tmp_path, source=source, dependencies=("numpy", declared))
     requirements, said = requirements_of(resolve(str(root)))
     assert requirements[:2] == ("numpy", declared)
-    assert requirements[2:] == (("verifiers<0.2",) if bounded else ())
-    assert ("taking verifiers<0.2" in (said or "")) is bounded
+    assert requirements[2:] == (("verifiers>=0.1.11,<0.2",) if bounded else ())
+    assert ("taking verifiers>=0.1.11,<0.2" in (said or "")) is bounded
 
 
 @pytest.mark.parametrize(

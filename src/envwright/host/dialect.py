@@ -13,7 +13,7 @@ from packaging.version import Version
 from envwright.environment import Kind, Source
 from envwright.errors import UsageError
 
-V0_BOUND = "verifiers<0.2"
+V0_BOUND = "verifiers>=0.1.11,<0.2"
 LATE_V0 = Version("0.1.999")
 """Stands for the last of the 0.1 versions, whichever that is."""
 
@@ -23,7 +23,10 @@ SERVED = "verifiers 0.1.11 and later 0.1 versions, and 0.4 and later"
 
 
 def requirements_of(source: Source) -> tuple[tuple[str, ...], str | None]:
-    """What to install, and a word on what was added to what the environment declares."""
+    """What to install, and a word on what was added to what the environment declares.
+
+    The lower bound matters too: uv goes back to ancient versions that need no building.
+    """
     if not source.has_load_environment or not any(map(leaves_open, source.dependencies)):
         return source.dependencies, None
     return (
@@ -34,15 +37,14 @@ def requirements_of(source: Source) -> tuple[tuple[str, ...], str | None]:
 
 
 def leaves_open(dependency: str) -> bool:
-    """Whether it asks for verifiers in a way that 0.1 meets, and a later version too."""
+    """Whether it asks for verifiers, and any 0.1 version from some on would do."""
     try:
         wanted = Requirement(dependency)
     except InvalidRequirement:
         return False
     if canonicalize_name(wanted.name) != "verifiers" or wanted.url is not None:
         return False
-    later = (BEHIND_V0, Version("0.3"), OLDEST_V1)
-    return wanted.specifier.contains(LATE_V0) and any(map(wanted.specifier.contains, later))
+    return wanted.specifier.contains(LATE_V0)
 
 
 def kind_of(source: Source, venv: Path) -> Kind:
