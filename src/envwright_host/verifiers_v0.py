@@ -211,7 +211,9 @@ class Dialect:
             async with asyncio.timeout(limits["scoring_seconds"]) as patience:
                 await rubric_v0.score(env.rubric, state)
             signals = rubric_v0.signals_of(env.rubric, state)
-            await env.rubric.cleanup(state)
+            if (cleanup := getattr(env.rubric, "cleanup", None)) is not None:
+                # 0.1.11 has none.
+                await cleanup(state)
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - environment code
             if patience.expired():
                 return NOTHING, "scoring_timeout"

@@ -13,10 +13,8 @@ from packaging.version import Version
 from envwright.environment import Kind, Source
 from envwright.errors import UsageError
 
-V0_BOUND = "verifiers>=0.1.11,<0.2"
-LATE_V0 = Version("0.1.999")
-"""Stands for the last of the 0.1 versions, whichever that is."""
-
+LAST_V0 = Version("0.1.14")
+"""The last release of 0.1; what comes behind it in a registry are development versions."""
 OLDEST_V0, BEHIND_V0 = Version("0.1.11"), Version("0.2")
 OLDEST_V1 = Version("0.4")
 SERVED = "verifiers 0.1.11 and later 0.1 versions, and 0.4 and later"
@@ -25,26 +23,29 @@ SERVED = "verifiers 0.1.11 and later 0.1 versions, and 0.4 and later"
 def requirements_of(source: Source) -> tuple[tuple[str, ...], str | None]:
     """What to install, and a word on what was added to what the environment declares.
 
-    The lower bound matters too: uv goes back to ancient versions that need no building.
+    One version is named, for with a range uv takes an ancient or unreleased one that needs
+    no building.
     """
     if not source.has_load_environment or not any(map(leaves_open, source.dependencies)):
         return source.dependencies, None
+    taken = f"verifiers=={LAST_V0}"
     return (
-        (*source.dependencies, V0_BOUND),
+        (*source.dependencies, taken),
         f"{source.name} has a load_environment and leaves the version of verifiers open: "
-        f"taking {V0_BOUND}, for which it was written",
+        f"taking {taken}, the last that calls it",
     )
 
 
 def leaves_open(dependency: str) -> bool:
-    """Whether it asks for verifiers, and any 0.1 version from some on would do."""
+    """Whether it asks for verifiers in a way that the last 0.1 meets, and others too."""
     try:
         wanted = Requirement(dependency)
     except InvalidRequirement:
         return False
     if canonicalize_name(wanted.name) != "verifiers" or wanted.url is not None:
         return False
-    return wanted.specifier.contains(LATE_V0)
+    pinned = any(each.operator in ("==", "===") for each in wanted.specifier)
+    return not pinned and wanted.specifier.contains(LAST_V0)
 
 
 def kind_of(source: Source, venv: Path) -> Kind:
