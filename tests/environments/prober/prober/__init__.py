@@ -122,11 +122,7 @@ class Probes:
         return str(os.listdir("/etc/ssl/private"))
 
     def inherited_files(self):
-        links = [
-            os.readlink(f"/proc/self/fd/{fd}")
-            for fd in range(64)
-            if os.path.lexists(f"/proc/self/fd/{fd}")
-        ]
+        links = [os.readlink(f"/proc/self/fd/{fd}") for fd in range(64) if os.path.lexists(f"/proc/self/fd/{fd}")]
         return next((link for link in links if link.startswith(self.outside["state"])), None)
 
     # who can be reached
