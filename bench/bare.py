@@ -27,7 +27,7 @@ async def episodes(module: str, url: str, count: int, concurrency: int) -> dict[
                 await dialect.run(
                     {
                         "index": index,
-                        "key": dialect.key_of(index),
+                        "key": dialect.loaded.key_of(index),
                         "agent": {"kind": "chat"},
                         "token": "none",
                         "sampling": {},
@@ -47,8 +47,8 @@ async def scores(module: str, count: int) -> dict[str, float]:
 
     async with Dialect() as dialect:
         await dialect.load({"module": module, "args": {}, "turns": 100}, lambda _: None)
-        dialect.read_to(None)
-        tasks = dialect.loaded
+        dialect.loaded.read_to(None)
+        tasks = dialect.loaded.read
         await tasks[0].score(trace_of(tasks[0], "warm"))
         started, cpu = time.monotonic(), time.process_time()
         for number in range(count):

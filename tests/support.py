@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 DEPENDENCIES = ("verifiers>=0.4,<0.5",)
 """The same as the examples', so that all share one venv."""
+DEPENDENCIES_V0 = ("verifiers==0.1.14",)
+"""The same as that of `examples/sums_v0`."""
 
 TASKSET = """
 import asyncio, os, sys, time

@@ -1,4 +1,4 @@
-"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES PROCESSES`.
+"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES PROCESSES KIND`.
 
 Before anything else it makes a listener on its own loopback and hands it out through
 the control socket: that is how a sandbox without a network reaches the gateway. It
@@ -63,7 +63,7 @@ def main() -> None:
     os.dup2(2, 1)
     from envwright_host.server import serve  # noqa: PLC0415 - after the limits are in force
 
-    serve(control)
+    serve(control, sys.argv[4])
 
 
 if __name__ == "__main__":

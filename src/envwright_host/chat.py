@@ -18,12 +18,11 @@ from verifiers.v1.errors import ToolsetError, boundary
 from verifiers.v1.harnesses.utils.mcp import call_mcp, connect_mcp
 from verifiers.v1.runtimes import ProgramResult
 
-from envwright_host.door import REPLY, SEAT, TOKEN, Replies, Session
+from envwright_host.client_v1 import REPLY, Replies
+from envwright_host.door import SEAT, TOKEN, Session, scored_stop
+from envwright_host.speaker import Speaker
 
 __all__ = ["ChatHarness"]
-
-Speaker = Callable[[list[dict[str, Any]]], dict[str, Any]]
-"""Given the conversation, the reply: for seats that ask no model."""
 
 
 @dataclass(slots=True)
@@ -35,9 +34,6 @@ class Run:
 
 
 current_run: ContextVar[Run] = ContextVar("current_run")
-
-STOPS_THAT_ARE_SCORED = {"context_length_exceeded": "context", "envwright_budget": "budget"}
-"""Refusals of the gateway that end the agent's work but not the measurement."""
 
 
 class ChatHarnessConfig(vf.HarnessConfig):
@@ -108,11 +104,10 @@ async def converse(
             body["tools"] = tools
         status, text = await ask(body)
         if status != 200:
-            for code, stop in STOPS_THAT_ARE_SCORED.items():
-                # An agent that never got to speak did not run out of anything: that is no score.
-                if code in text and spoke:
-                    trace.stop(stop)
-                    return ProgramResult(exit_code=0, stdout="", stderr="")
+            # An agent that never got to speak did not run out of anything: that is no score.
+            if spoke and (stop := scored_stop(text)) is not None:
+                trace.stop(stop)
+                return ProgramResult(exit_code=0, stdout="", stderr="")
             return ProgramResult(exit_code=1, stdout="", stderr=text[-4000:])
         spoke = True
         message = json.loads(text)["choices"][0]["message"]

@@ -5,6 +5,7 @@ then what its rewards accept: an oracle that is right in the wrong format would 
 a sound environment broken.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 FIELDS = ("answer", "expected", "solution", "target", "gold", "ground_truth", "label")
@@ -56,3 +57,16 @@ def wordings(gold: str, request: str) -> list[str]:
     asked = [before + gold + behind for sign, before, behind in FORMATS if sign in lowered]
     others = [before + gold + behind for sign, before, behind in FORMATS if sign not in lowered]
     return list(dict.fromkeys([*asked, gold, *others]))
+
+
+async def best_of(said: list[str], reward_of: Callable[[str], Awaitable[float]]) -> str:
+    """The first wording that the task's own rewards score highest."""
+    best, best_reward = said[0], float("-inf")
+    for wording in said:
+        try:
+            reward = await reward_of(wording)
+        except (Exception, SystemExit):  # noqa: BLE001 - the real run will report it
+            continue
+        if reward > best_reward:
+            best, best_reward = wording, reward
+    return best

@@ -7,6 +7,7 @@ when the next line hangs for ever.
 
 import asyncio
 import contextlib
+import importlib
 import json
 import socket
 import traceback
@@ -18,6 +19,16 @@ from envwright_host.watchdog import Watchdog
 
 Phase = Callable[[str], None]
 Call = Callable[[dict[str, Any], Phase], Awaitable[Any]]
+
+
+MODEL = "agent"
+"""The only model name that environment code sees: it could pay by name otherwise."""
+
+DIALECTS = {
+    "verifiers": "envwright_host.verifiers_v1",
+    "verifiers-v0": "envwright_host.verifiers_v0",
+}
+"""By the kind of environment: the module whose `Dialect` serves it."""
 
 
 class Refused(Exception):
@@ -49,17 +60,17 @@ class Wire:
 
 
 class Server:
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, kind: str) -> None:
         self.wire = Wire(control)
+        self.kind = kind
         self.watchdog = Watchdog()
         self.running: dict[int, asyncio.Task[None]] = {}
         self.calls: dict[str, Call] = {}
         self.is_tired: Callable[[], bool] = lambda: False
 
     async def run(self, reader: asyncio.StreamReader) -> None:
-        from envwright_host.verifiers_v1 import Dialect  # noqa: PLC0415 - imports verifiers
-
-        async with Dialect() as dialect:
+        # Only the dialect imports verifiers, of which a venv has one version.
+        async with importlib.import_module(DIALECTS[self.kind]).Dialect() as dialect:
             self.calls = dialect.calls()
             self.is_tired = lambda: dialect.tired
             self.wire.send({"ready": True})
@@ -110,6 +121,18 @@ class Server:
                 self.wire.send({"id": call_id, "ok": result})
 
 
+def lacking(error: ModuleNotFoundError, module: str) -> Refused | None:
+    """What to say when a module that the environment imports is missing, not its own."""
+    missing = getattr(error.__cause__, "name", None) or error.name
+    if not missing or missing == module:
+        return None
+    return Refused(
+        "environment",
+        f"it imports {missing!r}, which is not installed: "
+        f"declare it in the dependencies of its pyproject.toml",
+    )
+
+
 def problem_of(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
@@ -119,14 +142,14 @@ def problem_of(error: BaseException) -> dict[str, Any]:
     }
 
 
-def serve(control: socket.socket) -> None:
+def serve(control: socket.socket, kind: str) -> None:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
 
     async def main() -> None:
         # A duplicate for reading: asyncio makes its end non-blocking, ours stays as it is.
         reader, _ = await asyncio.open_connection(sock=control.dup(), limit=2**20)
-        await Server(control).run(reader)
+        await Server(control, kind).run(reader)
 
     task = loop.create_task(main())
     while not task.done():

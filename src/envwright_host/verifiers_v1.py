@@ -8,13 +8,12 @@ import asyncio
 import contextlib
 import inspect
 import sys
-from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 import verifiers.v1 as vf
 from pydantic import ValidationError
-from pydantic_core import to_json
 from verifiers.v1.errors import ToolsetError
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.harnesses.utils import mcp
@@ -22,16 +21,15 @@ from verifiers.v1.mcp import launch
 from verifiers.v1.state import state_cls
 from verifiers.v1.utils.loaders import taskset_class, taskset_config_type
 
-from envwright_host import chat, door
-from envwright_host.canonical import sha256_of
-from envwright_host.frames import without_surrogates
-from envwright_host.gold import NoGoldError, gold_of, wordings
-from envwright_host.server import Call, Phase, Refused
+from envwright_host import chat, client_v1, door
+from envwright_host.answer import spell
+from envwright_host.argument import refuse_unknown, tell
+from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
+from envwright_host.server import MODEL, Call, Phase, Refused, lacking, problem_of
+from envwright_host.speaker import speaker_of
+from envwright_host.tasks import Tasks
 
 HARNESS = "envwright_chat"
-MODEL = "agent"
-"""The only model name that environment code sees: it could pay by name otherwise."""
-MOST_TASKS = 1_000_000
 TOOL_START_SECONDS = 60
 TOOL_ATTEMPTS = 2
 """Of a call to a tool server: it is on loopback, so one that does not answer is gone."""
@@ -42,11 +40,9 @@ class Dialect:
 
     taskset: vf.Taskset
     env: vf.Env
+    loaded: Tasks[vf.Task]
 
     def __init__(self) -> None:
-        self.loaded: list[vf.Task] = []
-        self.rest: Iterator[vf.Task] = iter(())
-        self.keys: dict[int, str] = {}
         self.skipped: dict[type[vf.Task], list[str]] = {}
         self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
@@ -59,7 +55,8 @@ class Dialect:
         sys.modules[HARNESS] = chat
         mcp.MCP_CALL_ATTEMPTS = TOOL_ATTEMPTS
         launch._read_back_port = read_back_port
-        door.install()
+        client_v1.install()
+        door.carry_tokens()
         return self
 
     async def __aexit__(
@@ -85,19 +82,11 @@ class Dialect:
         try:
             cls = taskset_class(module)
         except ModuleNotFoundError as error:
-            missing = getattr(error.__cause__, "name", None) or error.name
-            if missing and missing != module:
-                raise Refused(
-                    "environment",
-                    f"it imports {missing!r}, which is not installed: "
-                    f"declare it in the dependencies of its pyproject.toml",
-                ) from error
+            if (refusal := lacking(error, module)) is not None:
+                raise refusal from error
             raise
         config_type = taskset_config_type(module)
-        known = arguments_of(config_type)
-        if unknown := sorted(set(given) - {argument["name"] for argument in known}):
-            names = ", ".join(argument["name"] for argument in known) or "none"
-            raise Refused("usage", f"no argument {unknown[0]!r}; there is {names}")
+        refuse_unknown(given, arguments_of(config_type))
         try:
             self.env = vf.load_environment(environment_config(module, given, args["turns"]))
         except ValueError as error:
@@ -105,52 +94,16 @@ class Dialect:
                 raise Refused("usage", f"arguments {given!r}: {gist(error)}") from error
             raise
         self.taskset = self.env.taskset
-        self.rest = iter(self.taskset)
+        self.loaded = Tasks(iter(self.taskset), row_of, "idx")
         if cls.task_type().NEEDS_CONTAINER:
             raise Refused("usage", "its tasks need a container, which this sandbox is not")
         return {}
 
-    def task_at(self, index: int, key: str | None = None) -> vf.Task:
-        self.read_to(index + 1)
-        if index >= len(self.loaded):
-            raise Refused("usage", f"no task {index}: there are {len(self.loaded)}")
-        task = self.loaded[index]
-        if key is not None and self.key_of(index) != key:
-            raise Refused(
-                "environment",
-                f"task {index} is another one than when the trial was planned "
-                f"(key {self.key_of(index)[:12]}, planned {key[:12]}): load() is not deterministic",
-            )
-        return task
-
-    def key_of(self, index: int) -> str:
-        if index not in self.keys:
-            row = row_of(self.loaded[index])
-            row.pop("idx", None)
-            try:
-                self.keys[index] = sha256_of(row)
-            except ValueError as error:
-                raise Refused(
-                    "environment", f"task {index}: its row holds NaN or infinity"
-                ) from error
-        return self.keys[index]
-
-    def read_to(self, count: int | None) -> None:
-        """Read tasks until `count` are there; all of them when None."""
-        while count is None or len(self.loaded) < count:
-            task = next(self.rest, None)
-            if task is None:
-                return
-            self.loaded.append(task)
-            if len(self.loaded) > MOST_TASKS:
-                raise Refused(
-                    "environment", f"it yields over {MOST_TASKS} tasks: set INFINITE = True"
-                )
-
     async def describe(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
         infinite = bool(type(self.taskset).INFINITE)
-        self.read_to(1 if infinite else None)
-        first = self.loaded[0] if self.loaded else None
+        self.loaded.read_to(1 if infinite else None)
+        read = self.loaded.read
+        first = read[0] if read else None
         rewards = [] if first is None else first.hooks("reward")
         judges = [] if first is None else first.plugged_judges()
         task_type = type(self.taskset).task_type()
@@ -159,7 +112,7 @@ class Dialect:
             *task_type.toolsets(self.taskset.config.task),
         ]
         return {
-            "tasks": {"count": None if infinite else len(self.loaded), "infinite": infinite},
+            "tasks": {"count": None if infinite else len(read), "infinite": infinite},
             "rewards": [
                 *(
                     {"name": fn.__name__, "weight": getattr(fn, "_vf_weight", 1.0)}
@@ -174,17 +127,7 @@ class Dialect:
         }
 
     async def tasks(self, args: dict[str, Any], phase: Phase) -> list[dict[str, Any]]:
-        """Rows `start` to `stop`; fewer when the taskset ends before."""
-        self.read_to(args["stop"])
-        return [
-            {
-                "index": index,
-                "key": self.key_of(index),
-                "prompt": self.loaded[index].data.prompt_text,
-                "row": row_of(self.loaded[index]),
-            }
-            for index in range(args["start"], min(args["stop"], len(self.loaded)))
-        ]
+        return self.loaded.rows(args["start"], args["stop"], lambda task: task.data.prompt_text)
 
     async def score(self, args: dict[str, Any], phase: Phase) -> bytes:
         phase("scoring")
@@ -193,17 +136,15 @@ class Dialect:
             results = [await self.score_one(item) for item in args["items"]]
         finally:
             door.token_of_trial.reset(token)
-        return to_json(results, inf_nan_mode="strings")
+        return spell(results)
 
     async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
-        task = self.task_at(item["index"], item.get("key"))
+        task = self.loaded.at(item["index"], item.get("key"))
         trace = trace_of(task, item["reply"])
         skipped = self.skipped_without_runtime(task)
         try:
             await task.score(trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one reply's failure is its result
-            from envwright_host.server import problem_of  # noqa: PLC0415 - no cycle at import
-
             return {"error": problem_of(error.__cause__ or error), "skipped": skipped}
         # Spelled out: a model of its own would turn NaN into null.
         rewards = {
@@ -219,8 +160,8 @@ class Dialect:
         return self.skipped[type(task)]
 
     async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
-        task = self.task_at(args["index"], args["key"])
-        speaker = await self.speaker_of(args["agent"], task)
+        task = self.loaded.at(args["index"], args["key"])
+        speaker = await speaker_of(args["agent"], partial(self.gold_reply, task))
         limits = args["limits"]
         task = task.with_data(timeout=capped(task.data.timeout, limits))
         context = vf.ModelContext(
@@ -243,11 +184,7 @@ class Dialect:
         self.tired = self.tired or any(
             error.type == "ToolsetError" for trace in episode.traces for error in trace.errors
         )
-        record = episode.to_record()
-        try:
-            return to_json(record, inf_nan_mode="strings")
-        except ValueError:
-            return to_json(without_surrogates(record), inf_nan_mode="strings")
+        return spell(episode.to_record())
 
     async def serve(self) -> None:
         """Start what all runs share (tool servers, interception) when the first one comes."""
@@ -264,20 +201,6 @@ class Dialect:
                 self.not_served = error
                 raise
 
-    async def speaker_of(self, agent: dict[str, Any], task: vf.Task) -> chat.Speaker | None:
-        match agent["kind"]:
-            case "chat":
-                return None
-            case "noop":
-                return lambda messages: {"content": ""}
-            case "scripted":
-                return script(agent["replies"])
-            case "oracle":
-                said = await self.gold_reply(task, agent.get("gold_field"))
-                return lambda messages: {"content": said}
-            case kind:
-                raise Refused("ours", f"no agent {kind!r} in this host")
-
     async def gold_reply(self, task: vf.Task, field: str | None) -> str:
         """The gold in the first wording that the task's own rewards score highest."""
         row = row_of(task)
@@ -287,16 +210,13 @@ class Dialect:
             raise Refused("agent", str(error)) from error
         if task.plugged_judges() or task.toolsets(task.config):
             return said[0]
-        best, best_reward = said[0], float("-inf")
-        for wording in said:
+
+        async def reward_of(wording: str) -> float:
             trace = trace_of(task, wording)
-            try:
-                await task.score(trace)
-            except (Exception, SystemExit):  # noqa: BLE001 - the real run will report it
-                continue
-            if trace.reward > best_reward:
-                best, best_reward = wording, trace.reward
-        return best
+            await task.score(trace)
+            return trace.reward
+
+        return await best_of(said, reward_of)
 
 
 async def read_back_port(runtime: vf.Runtime, path: str) -> int:
@@ -358,14 +278,7 @@ def arguments_of(config: type[vf.TasksetConfig]) -> list[dict[str, Any]]:
 
 
 def argument(name: str, field: Any) -> dict[str, Any]:
-    annotation = field.annotation
-    kind = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    default = field.get_default(call_default_factory=True)
-    try:
-        sha256_of(default)
-    except (TypeError, ValueError):
-        default = str(default)
-    return {"name": name, "type": kind.replace("typing.", ""), "default": default}
+    return tell(name, field.annotation, field.get_default(call_default_factory=True))
 
 
 def tool_names(toolset: vf.Toolset) -> list[str]:
@@ -430,25 +343,3 @@ def capped(own: Any, limits: dict[str, float]) -> Any:
         finalize=least(own.finalize, limits["scoring_seconds"]),
         scoring=least(own.scoring, limits["scoring_seconds"]),
     )
-
-
-def script(replies: list[dict[str, Any]]) -> chat.Speaker:
-    """Replies in order; an empty one when they are used up."""
-    queue = iter(replies)
-    count = iter(range(1, 1_000_000))
-
-    def speak(messages: list[dict[str, Any]]) -> dict[str, Any]:
-        reply = next(queue, None)
-        if reply is None:
-            return {"content": ""}
-        calls = [
-            {
-                "id": f"call_{next(count)}",
-                "type": "function",
-                "function": {"name": call["name"], "arguments": call["arguments"]},
-            }
-            for call in reply.get("tool_calls", [])
-        ]
-        return {"content": reply.get("content"), **({"tool_calls": calls} if calls else {})}
-
-    return speak

@@ -9,6 +9,9 @@ from envwright.record import Digest, Json, Record
 
 class Kind(StrEnum):
     VERIFIERS = "verifiers"
+    """A taskset package: verifiers 0.4 and later."""
+    VERIFIERS_V0 = "verifiers-v0"
+    """A package with `load_environment()`: verifiers 0.1."""
 
 
 class Signal(Record):

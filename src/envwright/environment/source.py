@@ -6,6 +6,7 @@ it aside, so that an edit during a sweep changes no trial. Files that may hold k
 of a revision.
 """
 
+import ast
 import hashlib
 import os
 import re
@@ -18,7 +19,6 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envwright.environment.environment import Kind
 from envwright.errors import UsageError
 from envwright.record import Digest, Json, Record, digest, items, mapping
 
@@ -31,7 +31,6 @@ HUB_ID = re.compile(r"^[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(@[\w.+-]+)?$")
 
 
 class Source(Record):
-    kind: Kind
     name: str
     module: str
     """The top module that is imported."""
@@ -41,6 +40,8 @@ class Source(Record):
     revision: Digest
     dependencies: tuple[str, ...]
     requires_python: str | None = None
+    has_load_environment: bool = False
+    """Its top module has a `load_environment`: it was written for verifiers 0.1."""
 
 
 def resolve(text: str) -> Source:
@@ -87,15 +88,16 @@ def read_folder(folder: Path) -> Source:
             hint='write requires-python = ">=3.11"',
         )
     module = re.sub(r"[-.]+", "_", name).lower()
+    top = find_top_module(folder, module)
     return Source(
-        kind=Kind.VERIFIERS,
         name=name,
         module=module,
         folder=folder,
-        import_path=find_import_path(folder, module),
+        import_path=top.parent.parent if top.name == "__init__.py" else top.parent,
         revision=digest_of_folder(folder),
         dependencies=dependencies,
         requires_python=requires_python,
+        has_load_environment="load_environment" in names_of(top),
     )
 
 
@@ -130,14 +132,36 @@ def requirement_name(requirement: str) -> str:
     return canonicalize_name(Requirement(requirement).name)
 
 
-def find_import_path(folder: Path, module: str) -> Path:
+def find_top_module(folder: Path, module: str) -> Path:
     for base in (folder, folder / "src"):
-        if (base / module / "__init__.py").is_file() or (base / f"{module}.py").is_file():
-            return base
+        for file in (base / module / "__init__.py", base / f"{module}.py"):
+            if file.is_file():
+                return file
     raise UsageError(
         f"{folder} is no environment: there is no package {module}/ in it",
         hint="the package is named after the project, with _ for -",
     )
+
+
+def names_of(module: Path) -> set[str]:
+    """The names that a module's own statements define or import; none when it does not parse."""
+    try:
+        statements = ast.parse(module.read_bytes()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Loading it will say what is wrong, and where.
+        return set()
+    names: set[str] = set()
+    for statement in statements:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.Import(names=imported) | ast.ImportFrom(names=imported):
+                names.update(alias.asname or alias.name for alias in imported)
+            case ast.Assign(targets=targets):
+                names.update(target.id for target in targets if isinstance(target, ast.Name))
+            case _:
+                pass
+    return names
 
 
 def files_of(folder: Path) -> Iterator[Path]:

@@ -117,7 +117,7 @@ async def load(
             # Its own word last: a host may lie about its revision, not about which one it is.
             {
                 **described,
-                "kind": source.kind,
+                "kind": venv.kind,
                 "name": source.name,
                 "revision": source.revision,
             }

@@ -39,6 +39,9 @@ class CallError(Exception):
         self.traceback = str(problem.get("traceback") or "")
 
 
+EXTENSIONS = "Extension modules:"
+
+
 class HostDied(Exception):
     """The process is gone, with every call that was in it."""
 
@@ -47,7 +50,9 @@ class HostDied(Exception):
         self.why = why
         self.phase = phase
         self.alone = alone
-        self.tail = tail
+        # Python's word on a crash ends with a list that is longer than all that matters.
+        lines = tail.splitlines()
+        self.tail = "\n".join(line for line in lines if not line.startswith(EXTENSIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +297,7 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
         argv=(
             *(str(venv.python), "-X", "faulthandler", "-m", "envwright_host"),
             *(str(control_fd), str(spec.confinement.memory_bytes)),
-            str(spec.confinement.processes),
+            *(str(spec.confinement.processes), venv.kind),
         ),
         mounts=(
             Mount(venv.folder),

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from uv import find_uv_bin
 
-from envwright.environment import Source
+from envwright.environment import Kind, Source
 from envwright.errors import SandboxError, UsageError
+from envwright.host.dialect import kind_of, requirements_of
 from envwright.host.interpreter import Interpreter, find_interpreter
 from envwright.record import digest
 from envwright.sandbox import Command, Confinement, Mount, Sandbox
@@ -30,6 +31,8 @@ PASSED_VARIABLES = (
 )
 """What uv needs to find the registry; everything else stays outside."""
 
+REQUIREMENTS = "requirements.txt"
+
 Say = Callable[[str], None]
 
 
@@ -38,6 +41,8 @@ class Venv:
     folder: Path
     base_prefix: Path
     """Where its interpreter really lives."""
+    kind: Kind
+    """What its verifiers serves."""
 
     @property
     def python(self) -> Path:
@@ -59,45 +64,46 @@ async def ensure_venv(source: Source, builder: Builder) -> Venv:
     """The venv of this dependency set, built when it is not there yet."""
     interpreter = await find_interpreter(source)
     base = interpreter.base_prefix
-    wanted = digest([sorted(source.dependencies), interpreter.version, str(base)])[:16]
+    requirements, added = requirements_of(source)
+    wanted = digest([sorted(requirements), interpreter.version, str(base)])[:16]
     folder = builder.venvs / wanted
-    venv = Venv(folder=folder, base_prefix=base)
     builder.venvs.mkdir(parents=True, exist_ok=True)
     async with locked(builder.venvs / f"{wanted}.lock"):
         # Beside the folder: what was built in there cannot have made it.
         complete = builder.venvs / f"{wanted}.complete"
-        if complete.exists() and folder.is_dir():
-            return venv
-        complete.unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        builder.say(f"building the venv of {source.name} ({', '.join(source.dependencies)})")
-        await build(venv, interpreter, source, builder)
-        complete.touch()
-    return venv
+        if not (complete.exists() and folder.is_dir()):
+            complete.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            if added is not None:
+                builder.say(added)
+            builder.say(f"building the venv of {source.name} ({', '.join(requirements)})")
+            (folder / REQUIREMENTS).write_text("\n".join(requirements) + "\n")
+            await build(folder, interpreter, source, builder)
+            complete.touch()
+    return Venv(folder=folder, base_prefix=base, kind=kind_of(source, folder))
 
 
-async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: Builder) -> None:
-    requirements = venv.folder / "requirements.txt"
-    requirements.write_text("\n".join(source.dependencies) + "\n")
+async def build(folder: Path, interpreter: Interpreter, source: Source, builder: Builder) -> None:
     install = (
-        *("pip", "install", "--python", str(venv.python), "--no-progress"),
-        *("-r", str(requirements)),
+        *("pip", "install", "--python", str(folder / "bin" / "python"), "--no-progress"),
+        *("-r", str(folder / REQUIREMENTS)),
     )
     builder.cache.mkdir(parents=True, exist_ok=True)
+    mounts = (Mount(interpreter.base_prefix), Mount(folder, writable=True))
     create = ("venv", "--python", str(interpreter.program), "--no-project", "--allow-existing")
-    code, said = await uv((*create, str(venv.folder)), venv, builder, builder.cache)
+    code, said = await uv((*create, str(folder)), mounts, builder, builder.cache)
     if code == 0:
         wheels = (*install, "--only-binary", ":all:")
-        code, said = await uv(wheels, venv, builder, builder.cache)
+        code, said = await uv(wheels, mounts, builder, builder.cache)
     if code != 0 and "usable wheels" in said:
         builder.say("something comes only as source: building it, apart")
         with tempfile.TemporaryDirectory(prefix="build-", dir=builder.venvs) as private:
-            code, said = await uv(install, venv, builder, Path(private))
+            code, said = await uv(install, mounts, builder, Path(private))
     if code == 0:
-        await compile_bytecode(venv, builder)
+        await compile_bytecode(folder, interpreter.base_prefix, builder)
     if code != 0:
-        shutil.rmtree(venv.folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise UsageError(
             f"the dependencies of {source.name} cannot be installed: {gist(said)}",
             hint=f"check [project] dependencies in {source.folder / 'pyproject.toml'}, "
@@ -105,16 +111,16 @@ async def build(venv: Venv, interpreter: Interpreter, source: Source, builder: B
         )
 
 
-async def compile_bytecode(venv: Venv, builder: Builder) -> None:
+async def compile_bytecode(folder: Path, base_prefix: Path, builder: Builder) -> None:
     """Apart from the install, without network or cache: a wheel may hold `.pth` files, and
     whatever starts an interpreter in the venv runs them. `-S` leaves them alone."""
     process = await builder.sandbox.start(
         Command(
             argv=(
-                *(str(venv.python), "-I", "-S", "-m", "compileall", "-q", "-j", "0"),
-                str(venv.folder / "lib"),
+                *(str(folder / "bin" / "python"), "-I", "-S", "-m", "compileall", "-q", "-j", "0"),
+                str(folder / "lib"),
             ),
-            mounts=(Mount(venv.base_prefix), Mount(venv.folder, writable=True)),
+            mounts=(Mount(base_prefix), Mount(folder, writable=True)),
             variables={"HOME": "/tmp", "PATH": "/usr/bin:/bin"},
         )
     )
@@ -127,17 +133,12 @@ async def compile_bytecode(venv: Venv, builder: Builder) -> None:
 
 
 async def uv(
-    arguments: tuple[str, ...], venv: Venv, builder: Builder, cache: Path
+    arguments: tuple[str, ...], mounts: tuple[Mount, ...], builder: Builder, cache: Path
 ) -> tuple[int, str]:
     program = Path(find_uv_bin()).resolve()
     command = Command(
         argv=(str(program), "--no-config", *arguments),
-        mounts=(
-            Mount(program),
-            Mount(venv.base_prefix),
-            Mount(venv.folder, writable=True),
-            Mount(cache, writable=True),
-        ),
+        mounts=(Mount(program), *mounts, Mount(cache, writable=True)),
         variables={
             **{
                 name: builder.variables[name]

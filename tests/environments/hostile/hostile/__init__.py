@@ -1,4 +1,4 @@
-"""One task per way to misbehave; its row's `does` says which."""
+"""One task per way to misbehave; its row's `does` says which. For verifiers 0.4 and 0.1 alike."""
 
 import asyncio
 import ctypes
@@ -11,9 +11,7 @@ import sys
 import threading
 import time
 
-import verifiers.v1 as vf
-
-__all__ = ["Hostile"]
+import verifiers
 
 CONTROL = int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdecimal() else -1
 DAEMON = "86413.25"
@@ -173,54 +171,50 @@ async def cannot_be_cancelled():
             continue
 
 
-REWARDS = {
+def setup_raises():
+    raise LookupError("a setup of the environment's")
+
+
+async def setup_awaits_for_ever():
+    await asyncio.sleep(10**6)
+
+
+def finalize_raises():
+    raise LookupError("a finalize of the environment's")
+
+
+def metric_raises():
+    raise ArithmeticError("a metric of the environment's")
+
+
+def metric_is_nan():
+    return float("nan")
+
+
+WAYS = {
     name: value
     for name, value in list(globals().items())
     if getattr(value, "__module__", "") == __name__
     and callable(value)
     and name not in ("tell", "only_call")
 }
-ELSEWHERE = (
-    "metric_raises", "metric_is_nan", "setup_raises", "setup_awaits_for_ever", "finalize_raises",
-)  # fmt: skip
-DOES = (*REWARDS, *ELSEWHERE)
+STAGES = ("setup", "finalize", "metric")
 
 
-class Data(vf.TaskData):
-    does: str
-    number: int = 0
+async def misbehave(stage, does, otherwise=None):
+    """What the task does, in the stage that its name begins with; scoring, if with none."""
+    own = next((s for s in STAGES if does.startswith(s + "_")), "reward")
+    if own != stage:
+        return otherwise
+    result = WAYS[does]()
+    return await result if asyncio.iscoroutine(result) else result
 
 
-class Task(vf.Task[Data]):
-    async def setup(self, trace, runtime):
-        if self.data.does == "setup_raises":
-            raise LookupError("a setup of the environment's")
-        if self.data.does == "setup_awaits_for_ever":
-            await asyncio.sleep(10**6)
+if verifiers.__version__.startswith("0.1."):
+    from hostile.environment import load_environment
 
-    async def finalize(self, trace, runtime):
-        if self.data.does == "finalize_raises":
-            raise LookupError("a finalize of the environment's")
+    __all__ = ["load_environment"]
+else:
+    from hostile.taskset import Hostile
 
-    @vf.metric
-    async def length(self, trace: vf.Trace) -> float:
-        if self.data.does == "metric_raises":
-            raise ArithmeticError("a metric of the environment's")
-        if self.data.does == "metric_is_nan":
-            return float("nan")
-        return float(len(trace.last_reply or ""))
-
-    @vf.reward(weight=1.0)
-    async def paid(self, trace: vf.Trace):
-        result = REWARDS.get(self.data.does, fine)()
-        return await result if asyncio.iscoroutine(result) else result
-
-
-class Config(vf.TasksetConfig):
-    pass
-
-
-class Hostile(vf.Taskset[Task, Config]):
-    def load(self):
-        for does in DOES:
-            yield Task(Data(prompt=f"Watch: {does}.", does=does), self.config.task)
+    __all__ = ["Hostile"]

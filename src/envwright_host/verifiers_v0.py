@@ -1,0 +1,333 @@
+"""verifiers 0.1: load a package's `load_environment()`, and answer `describe, tasks, score, run`.
+
+It has one seat. A trial is one rollout, so a group reward sees a group of one. Rewards
+are taken as they come, NaN included, and checked by whoever reads the answer: this
+process is shared with environment code and vouches for nothing.
+"""
+
+import asyncio
+import importlib
+import inspect
+import typing
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+import verifiers as vf
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from envwright_host import door, rubric_v0
+from envwright_host.answer import spell
+from envwright_host.argument import refuse_unknown, tell
+from envwright_host.client_v0 import SEAT, Door, Run, current_run
+from envwright_host.episode_v0 import Clock, broke, broke_in_scoring, listed, record_of, stop_of
+from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
+from envwright_host.server import MODEL, Call, Phase, Refused, lacking, problem_of
+from envwright_host.speaker import speaker_of
+from envwright_host.tasks import Row, Tasks
+
+SPLIT = "split"
+"""Our own argument, for an environment that has both sets of tasks and no argument of that name."""
+
+NOTHING: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+
+
+class Dialect:
+    """One loaded revision."""
+
+    env: vf.Environment
+    loaded: Tasks[Row]
+    client: Door
+
+    def __init__(self) -> None:
+        self.arguments: list[dict[str, Any]] = []
+        self.count = 0
+        self.turns = 1
+        self.own_seconds: dict[int, float | None] = {}
+        self.tired = False
+        """Runs share nothing here that could break."""
+
+    async def __aenter__(self) -> "Dialect":
+        rubric_v0.install()
+        door.carry_tokens()
+        self.client = Door()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.client.close()
+        await door.Session.close()
+
+    def calls(self) -> dict[str, Call]:
+        return {
+            "load": self.load,
+            "describe": self.describe,
+            "tasks": self.tasks,
+            "score": self.score,
+            "run": self.run,
+        }
+
+    async def load(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
+        module, given = args["module"], dict(args["args"])
+        loader = loader_of(module)
+        parameters = inspect.signature(loader).parameters
+        self.arguments = arguments_of(loader)
+        split = None if SPLIT in parameters else given.pop(SPLIT, None)
+        if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+            refuse_unknown(given, self.arguments)
+        for name, each in parameters.items():
+            if each.default is each.empty and name not in given and name in named(parameters):
+                raise Refused("usage", f"it must be given the argument {name!r}")
+        self.env = loader(**coerced(loader, given))
+        if not isinstance(self.env, vf.Environment):
+            kind = type(self.env).__name__
+            raise Refused("environment", f"load_environment() returned a {kind}, no Environment")
+        self.env.env_id = self.env.env_id or module
+        self.env.env_args = self.env.env_args or given
+        self.turns = args["turns"]
+        self.own_seconds = {
+            id(leaf): getattr(leaf, "timeout_seconds", None) for leaf in leaves(self.env)
+        }
+        dataset = self.choose(split, own=SPLIT in parameters)
+        self.count = len(dataset)
+        self.loaded = Tasks(iter(dataset), row_of, "example_id")
+        return {}
+
+    def choose(self, split: str | None, *, own: bool) -> Any:
+        """The tasks of this split, those for evaluation unless told otherwise."""
+        both = self.env.build_dataset() is not None and self.env.build_eval_dataset() is not None
+        if both and not own:
+            self.arguments.append(tell(SPLIT, str, "eval"))
+        elif split is not None:
+            raise Refused("usage", f"no argument {SPLIT!r}: it has one set of tasks")
+        if split not in (None, "eval", "train"):
+            raise Refused("usage", f"argument {SPLIT!r} is eval or train, not {split!r}")
+        return self.env.get_dataset() if split == "train" else self.env.get_eval_dataset()
+
+    async def describe(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
+        weights: dict[str, float] = {}
+        for leaf in leaves(self.env):
+            weights |= rubric_v0.weights_of(leaf.rubric)
+        tools = [tool.name for leaf in leaves(self.env) for tool in leaf.tool_defs or []]
+        return {
+            "tasks": {"count": self.count, "infinite": False},
+            "rewards": [{"name": n, "weight": weight} for n, weight in weights.items() if weight],
+            "metrics": [name for name, weight in weights.items() if not weight],
+            "tools": list(dict.fromkeys(tools)),
+            "seats": [SEAT],
+            "args": self.arguments,
+        }
+
+    async def tasks(self, args: dict[str, Any], phase: Phase) -> list[Row]:
+        return self.loaded.rows(args["start"], args["stop"], prompt_text)
+
+    async def score(self, args: dict[str, Any], phase: Phase) -> bytes:
+        phase("scoring")
+        token = door.token_of_trial.set(args.get("token"))
+        try:
+            results = [await self.score_one(item) for item in args["items"]]
+        finally:
+            door.token_of_trial.reset(token)
+        return spell(results)
+
+    async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
+        row = self.loaded.at(item["index"], item.get("key"))
+        try:
+            env, state = await self.scored(row, item["reply"])
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one reply's failure is its result
+            return {"error": problem_of(error), "skipped": []}
+        rewards, metrics = rubric_v0.signals_of(env.rubric, state)
+        return {"rewards": rewards, "metrics": metrics, "skipped": []}
+
+    async def scored(self, row: Row, reply: str) -> tuple[vf.Environment, vf.State]:
+        """A rollout in which the agent said `reply`, and nothing before it, scored."""
+        env, routed = leaf_of(self.env, row)
+        state = await env.init_state(routed, self.client, MODEL, {})
+        said = [vf.AssistantMessage(content=reply)]
+        step = dict.fromkeys(("response", "tokens", "reward", "advantage"))
+        state["trajectory"] = [
+            {**step, "prompt": state["prompt"], "completion": said, "extras": {}}
+        ]
+        state["completion"] = said
+        state["is_completed"] = True
+        await rubric_v0.score(env.rubric, state)
+        return env, state
+
+    async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
+        row = self.loaded.at(args["index"], args["key"])
+        speaker = await speaker_of(args["agent"], partial(self.gold_reply, row))
+        clock = Clock()
+
+        def reach(stage: str) -> None:
+            clock.reach(stage)
+            phase(stage)
+
+        run = Run(args["token"], speaker, self.turns, begin=lambda: reach("agent"))
+        current_run.set(run)
+        door.token_of_trial.set(args["token"])
+        env, routed = leaf_of(self.env, row)
+        reach("setup")
+        state, error = await self.roll(env, routed, run, args)
+        errors = [] if error is None else [broke(error)]
+        stop = run.stop or (None if state is None else stop_of(env, state))
+        if stop == "agent_timeout" and run.asked == 0:
+            stop = "setup_timeout"
+        signals = NOTHING
+        if state is not None and not errors and stop != "setup_timeout":
+            reach("scoring")
+            signals, stop = await self.grade(env, state, stop, errors, args["limits"])
+        return spell(record_of(state, signals, stop, errors, clock))
+
+    async def roll(
+        self, env: vf.Environment, row: Row, run: Run, args: dict[str, Any]
+    ) -> tuple[vf.State | None, BaseException | None]:
+        """The state that the rollout left, and what broke it."""
+        own = self.own_seconds.get(id(env))
+        wall = args["limits"]["wall_seconds"]
+        env.timeout_seconds = wall if own is None else min(own, wall)
+        sampling = {**(getattr(env, "sampling_args", None) or {}), **args["sampling"]}
+        try:
+            state = await env.rollout(row, self.client, MODEL, sampling)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - environment code
+            return run.state, error
+        return state, state.get("error")
+
+    async def grade(
+        self,
+        env: vf.Environment,
+        state: vf.State,
+        stop: str | None,
+        errors: list[dict[str, Any]],
+        limits: dict[str, float],
+    ) -> tuple[tuple[dict[str, Any], dict[str, Any]], str | None]:
+        """The signals and the stop; what scoring raised joins the errors."""
+        try:
+            async with asyncio.timeout(limits["scoring_seconds"]) as patience:
+                await rubric_v0.score(env.rubric, state)
+            signals = rubric_v0.signals_of(env.rubric, state)
+            if (cleanup := getattr(env.rubric, "cleanup", None)) is not None:
+                # 0.1.11 has none.
+                await cleanup(state)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - environment code
+            if patience.expired():
+                return NOTHING, "scoring_timeout"
+            errors.append(broke_in_scoring(error))
+            return NOTHING, stop
+        return signals, stop
+
+    async def gold_reply(self, row: Row, field: str | None) -> str:
+        """The gold in the first wording that the task's own rewards score highest."""
+        told = row_of(row)
+        try:
+            said = wordings(gold_of(told, field), request_text(told))
+        except NoGoldError as error:
+            raise Refused("agent", str(error)) from error
+        env, _ = leaf_of(self.env, row)
+        if any(isinstance(member, vf.JudgeRubric) for member in rubric_v0.members(env.rubric)):
+            return said[0]
+
+        async def reward_of(wording: str) -> float:
+            _, state = await self.scored(row, wording)
+            return float(state["reward"])
+
+        return await best_of(said, reward_of)
+
+
+def loader_of(module: str) -> Callable[..., vf.Environment]:
+    try:
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (refusal := lacking(error, module)) is not None:
+            raise refusal from error
+        raise
+    loader = getattr(imported, "load_environment", None)
+    if not callable(loader):
+        raise Refused(
+            "environment",
+            f"module {module} has no load_environment(), which verifiers 0.1 calls "
+            f"(a taskset needs verifiers 0.4 or later)",
+        )
+    return loader
+
+
+def named(parameters: Any) -> list[str]:
+    """The parameters that can be given by name, `**more` left out."""
+    loose = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [name for name, each in parameters.items() if each.kind not in loose]
+
+
+def hints_of(loader: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(loader)
+    except Exception:  # noqa: BLE001 - annotations are code of the environment's
+        return {}
+
+
+def arguments_of(loader: Any) -> list[dict[str, Any]]:
+    """What `--arg` may set: the parameters of `load_environment`."""
+    parameters, hints = inspect.signature(loader).parameters, hints_of(loader)
+    return [
+        tell(
+            name,
+            hints.get(name, Any),
+            None
+            if parameters[name].default is inspect.Parameter.empty
+            else parameters[name].default,
+        )
+        for name in named(parameters)
+    ]
+
+
+def coerced(loader: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the types that they are annotated with, where those can be checked."""
+    hints = hints_of(loader)
+    values = dict(given)
+    for name in given.keys() & hints.keys():
+        try:
+            values[name] = TypeAdapter(hints[name]).validate_python(given[name])
+        except ValidationError as error:
+            why = error.errors()[0]["msg"]
+            raise Refused("usage", f"argument {name!r}: {given[name]!r}: {why}") from error
+        except PydanticUserError:
+            continue
+    return values
+
+
+def leaves(env: vf.Environment) -> list[vf.Environment]:
+    """The environments that a group is made of, itself when it is none."""
+    if isinstance(env, vf.EnvGroup):
+        return [leaf for each in env.envs for leaf in leaves(each)]
+    return [env]
+
+
+def leaf_of(env: vf.Environment, row: Row) -> tuple[vf.Environment, Row]:
+    """The environment of a group that a row belongs to, and the row as it knows it."""
+    while isinstance(env, vf.EnvGroup):
+        name, row, _ = env._route_child_input(row)
+        env = env.get_env_for_name(name)
+    return env, row
+
+
+def row_of(row: Row) -> Row:
+    """The row as JSON; what is none (a picture, a date) is spelled."""
+    return to_jsonable_python(row, fallback=str)
+
+
+def texts(row: Row, *, system: bool) -> list[str]:
+    messages = [each for each in listed(row, "prompt") if isinstance(each, dict)]
+    kept = [each for each in messages if system or each.get("role") != "system"]
+    return [each["content"] if isinstance(each.get("content"), str) else "" for each in kept]
+
+
+def prompt_text(row: Row) -> str:
+    return "\n\n".join(texts(row, system=False))
+
+
+def request_text(row: Row) -> str:
+    return "\n".join(texts(row, system=True))
