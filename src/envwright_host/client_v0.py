@@ -78,7 +78,8 @@ class Door(OpenAIChatCompletionsClient):
         try:
             raw = await door.post(url, body, {door.TOKEN: run.token, door.SEAT: SEAT})
         except door.UnansweredError as error:
-            if (stop := door.scored_stop(str(error))) is not None:
+            # An agent that never got to speak did not run out of anything: that is no score.
+            if run.asked > 1 and (stop := door.scored_stop(str(error))) is not None:
                 raise stopped(run, stop) from error
             raise Unanswered(str(error)) from error
         if not isinstance(raw, dict):
