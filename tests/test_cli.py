@@ -392,7 +392,7 @@ def test_show_prints_the_whole_conversation_with_usage_and_timing(hostile):
         "environment: hostile at ",
         "agent: chat:[red]evil[/red]",
         "outcome: reward 0",
-        "attempts: 1 finished",
+        "attempts: 1 (finished)",
         "[0] user",
         "prompt 0",
         "[1] assistant",

@@ -203,7 +203,8 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
         click.echo(f"sweep: {result.sweep}")
         only = " --outcome failed" if broken else ""
         say(f"trials: `envwright trial list --sweep {result.sweep}{only}`")
-    for words, count in result.why.items():
+    # A provider that refused is named at the end, once.
+    for words, count in ({} if result.closed else result.why).items():
         say(f"failed, {count} of them: {words}")
     for failure in result.failures:
         say(f"error: a bug in envwright: {failure}")
