@@ -1,6 +1,7 @@
 """An environment loaded in process: its hosts, a gateway, a store, and sweeps over its tasks."""
 
 import asyncio
+import os
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +103,12 @@ def make_bed(
 ) -> Iterator[Bed]:
     """The parts that a command would make, on a loop of their own, with short limits."""
     settings = Settings(
-        home=folder / "state", cache=folder / "cache", venvs=venvs, file=FileTables(limits=limits)
+        home=folder / "state",
+        cache=folder / "cache",
+        venvs=venvs,
+        file=FileTables(limits=limits),
+        # What a command would have: a machine may reach its registry only with some of them.
+        variables=dict(os.environ),
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         app = App(settings, sandbox="bubblewrap", say=lambda _: None)
