@@ -403,7 +403,7 @@ def test_show_prints_the_whole_conversation_with_usage_and_timing(hostile):
         "timing: ",
     ):
         assert part in said, part
-    assert re.search(r"call 0: .* \d+\.\d\d s, 10 in, 5 out, unknown, stop", said)
+    assert re.search(r"call 0: .* \d+\.\d\d s, 10 in, 5 out, cost unknown, stop", said)
 
 
 @pytest.mark.slow
