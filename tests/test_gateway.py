@@ -79,6 +79,27 @@ def test_a_request_of_some_megabytes_arrives_whole_under_the_providers_name(tong
 
 
 @pytest.mark.parametrize(
+    ("provider_id", "asked", "sent"),
+    [
+        ("openai", {"max_tokens": 7}, {"max_completion_tokens": 7}),
+        ("openai", {"max_completion_tokens": 7}, {"max_completion_tokens": 7}),
+        ("openai", {"max_tokens": 7, "max_completion_tokens": 8}, {"max_completion_tokens": 8}),
+        (None, {"max_tokens": 7}, {"max_tokens": 7}),
+    ],
+)
+def test_openai_is_told_the_most_tokens_under_the_name_that_all_its_models_take(
+    provider_id: str | None, asked: dict[str, int], sent: dict[str, int]
+):
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served).model_copy(update={"provider": provider_id})
+        assert (await stage.ask(stage.grant(model), **asked)).status == 200
+        body = served.requests[0]
+        assert {name: body[name] for name in body if name.startswith("max_")} == sent
+
+    play(always(Reply()), scene)
+
+
+@pytest.mark.parametrize(
     "body",
     [b"{", b"", b"[]", b'"x"', b"null", b"\xff\xfe{", b"[" * 200_000],
     ids=["cut", "empty", "list", "text", "null", "no utf-8", "deep"],

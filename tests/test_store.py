@@ -25,7 +25,8 @@ from envwright.record import digest
 from envwright.store import Store, schema
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
-from envwright.store.engine import RELEASE_OF_SCHEMA
+from envwright.store.call import insert_calls
+from envwright.store.engine import RELEASE_OF_SCHEMA, connect, open_sqlite, upgrade, writing
 from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
@@ -111,6 +112,30 @@ def test_migrations_make_exactly_the_tables_of_the_schema(store):
 def test_the_newest_migration_is_the_one_that_the_program_knows():
     migrations = Path(schema.__file__).parent / "migrations"
     assert ScriptDirectory(str(migrations)).get_heads() == [schema.HEAD]
+
+
+def test_a_store_of_the_first_schema_is_brought_up_with_all_that_it_holds(tmp_path, database_url):
+    old = (
+        open_sqlite(tmp_path / "state/envwright.db")
+        if database_url is None
+        else connect(database_url)
+    )
+    upgrade(old, "0001")
+    with writing(old) as connection:
+        row = {"trial": "t", "attempt": 1, "seat": "s", "model": "m", "started_at": NOW}
+        first = [c for c in schema.model_call.c if c.name != "cache_write_tokens"]
+        kept = sa.table("model_call", *(sa.column(c.name, c.type) for c in first))
+        connection.execute(sa.insert(kept), [{**row, "seconds": 1.5, "input_tokens": 3}])
+    old.dispose()
+    store = Store(tmp_path / "state", database_url)
+    usage = Usage(input_tokens=9, output_tokens=1, cached_tokens=2, cache_write_tokens=4)
+    call = ModelCall(seat="s", model="m", started_at=NOW, seconds=1.0, status=200, usage=usage)
+    store.write(insert_calls, [("t", 1, call)])
+    table = schema.model_call.c
+    columns = sa.select(table.input_tokens, table.cache_write_tokens).order_by(table.id)
+    rows = store.read(lambda connection: connection.execute(columns).all())
+    store.close()
+    assert rows == [(3, None), (9, 4)]
 
 
 def test_a_sweep_that_is_planned_twice_keeps_what_its_trials_have(store, planned):

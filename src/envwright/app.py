@@ -42,6 +42,7 @@ class RunOptions:
     tasks: int | None = None
     trials: int = 1
     selected: tuple[str, ...] = ()
+    task_seed: str | None = None
     gold_field: str | None = None
     endpoint: str | None = None
     key_env: str | None = None
@@ -182,6 +183,7 @@ class App:
             tasks=options.tasks,
             trials=options.trials,
             selected=options.selected,
+            task_seed=options.task_seed or self.settings.task_seed,
             sampling=Sampling.model_validate({**own, **flags}),
             args=args,
             fresh=options.fresh,

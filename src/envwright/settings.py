@@ -120,6 +120,8 @@ class Settings(Record):
     """Of a PostgreSQL; else the store is a SQLite file in the home."""
     blob_url: str | None = Field(default=None, repr=False)
     """`s3://…` or `file://…`; else blobs are in the home."""
+    task_seed: str | None = Field(default=None, repr=False)
+    """Draws the tasks of a run; in no file, so that who edits the project does not read it."""
     file: FileTables = FileTables()
     variables: dict[str, str] = Field(default={}, repr=False)
 
@@ -179,6 +181,7 @@ def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
         venvs=Path(variables.get("ENVWRIGHT_VENVS") or home / "venvs").absolute(),
         database_url=variables.get("ENVWRIGHT_DATABASE_URL") or None,
         blob_url=variables.get("ENVWRIGHT_BLOB_URL") or None,
+        task_seed=variables.get("ENVWRIGHT_TASK_SEED") or None,
         file=tables,
         variables=dict(variables),
     )

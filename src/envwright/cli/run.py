@@ -64,6 +64,11 @@ AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatabl
     help="Per task and agent.",
 )
 @click.option("--task", "selected", multiple=True, help="One task: its index or key. Repeatable.")
+@click.option(
+    "--task-seed",
+    metavar="TEXT",
+    help="Draw the -n tasks at random by this seed; by default the first ones.",
+)
 @click.option("--gold-field", help="The row's field that `oracle` answers with.")
 @click.option("--endpoint", metavar="URL", help="Where the models of -m answer (OpenAI chat).")
 @click.option("--key-env", metavar="NAME", help="The variable with the key of --endpoint.")
@@ -75,6 +80,11 @@ AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatabl
     help="Sampling; by default the provider's.",
 )
 @click.option("--max-tokens", type=click.IntRange(1), help="Tokens of one reply at the most.")
+@click.option(
+    "--top-p", type=click.FloatRange(0, 1, min_open=True), callback=finite, help="Nucleus sampling."
+)
+@click.option("--seed", type=int, help="Of sampling; repetitions of a task count on from it.")
+@click.option("--reasoning-effort", metavar="LEVEL", help="Passed on to models that reason.")
 @click.option("-c", "--concurrency", type=click.IntRange(1), help="Trials at once of each model.")
 @click.option("--fresh", is_flag=True, help="Draw new trials, whatever is there already.")
 @click.option("--dry-run", is_flag=True, help="Plan and estimate the cost; start nothing.")
@@ -87,12 +97,16 @@ def run(
     tasks: int | None,
     trials: int,
     selected: tuple[str, ...],
+    task_seed: str | None,
     gold_field: str | None,
     endpoint: str | None,
     key_env: str | None,
     judge: str | None,
     temperature: float | None,
     max_tokens: int | None,
+    top_p: float | None,
+    seed: int | None,
+    reasoning_effort: str | None,
     concurrency: int | None,
     fresh: bool,
     dry_run: bool,
@@ -107,11 +121,18 @@ def run(
         tasks=tasks,
         trials=trials,
         selected=selected,
+        task_seed=task_seed,
         gold_field=gold_field,
         endpoint=endpoint,
         key_env=key_env,
         judge=judge,
-        sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
+        sampling=Sampling(
+            temperature=temperature,
+            max_tokens=max_tokens,
+            top_p=top_p,
+            seed=seed,
+            reasoning_effort=reasoning_effort or None,
+        ),
         limit=concurrency,
         fresh=fresh,
         args=parse_args(args),

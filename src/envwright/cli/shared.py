@@ -1,6 +1,7 @@
 """Options and plumbing that several commands share."""
 
 import asyncio
+import functools
 import json
 import signal
 from collections.abc import Callable, Coroutine
@@ -12,7 +13,6 @@ import uvloop
 from envwright.errors import UsageError
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 sandbox_option = click.option(
@@ -31,8 +31,17 @@ arg_option = click.option(
 )
 
 
-def environment_options(command: F) -> F:
-    return sandbox_option(arg_option(command))
+split_option = click.option("--split", metavar="NAME", help="Short for --arg split=NAME.")
+
+
+def environment_options(command: Callable[..., None]) -> Callable[..., None]:
+    """`--arg`, `--split` and `--sandbox`; a split reaches the command as an argument."""
+
+    @functools.wraps(command)
+    def with_split(*, args: tuple[str, ...], split: str | None, **given: Any) -> None:
+        command(args=args if split is None else (*args, f"split={split}"), **given)
+
+    return sandbox_option(arg_option(split_option(with_split)))
 
 
 def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -42,6 +51,8 @@ def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="write --arg split=dev")
+        if name in parsed:
+            raise UsageError(f"argument {name!r} is given twice", hint="leave one of them out")
         try:
             parsed[name] = json.loads(value, parse_constant=str)
         except ValueError:

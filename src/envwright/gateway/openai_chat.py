@@ -18,6 +18,9 @@ HIDDEN = ("system_fingerprint", "provider", "service_tier")
 
 def outgoing(body: Json, model: Model) -> Json:
     sent = {**body, "model": model.model}
+    if model.provider == "openai" and "max_tokens" in sent:
+        # The old name, which its reasoning models refuse.
+        sent.setdefault("max_completion_tokens", sent.pop("max_tokens"))
     if sent.get("stream"):
         sent["stream_options"] = {**mapping(sent.get("stream_options")), "include_usage": True}
     return sent

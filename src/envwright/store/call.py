@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from envwright.store.schema import model_call
-from envwright.trace import ModelCall
+from envwright.trace import ModelCall, Usage
+
+NOTHING_COUNTED = dict.fromkeys(Usage.model_fields)
+"""A provider that says nothing of tokens did not say none."""
 
 
 def insert_calls(connection: sa.Connection, calls: Sequence[tuple[str, int, ModelCall]]) -> None:
@@ -20,10 +23,7 @@ def insert_calls(connection: sa.Connection, calls: Sequence[tuple[str, int, Mode
                 "started_at": call.started_at,
                 "seconds": call.seconds,
                 "status": call.status,
-                "input_tokens": call.usage.input_tokens if call.usage else None,
-                "output_tokens": call.usage.output_tokens if call.usage else None,
-                "cached_tokens": call.usage.cached_tokens if call.usage else None,
-                "reasoning_tokens": call.usage.reasoning_tokens if call.usage else None,
+                **(call.usage.model_dump() if call.usage else NOTHING_COUNTED),
                 "cost_usd": call.cost_usd,
                 "error": call.error,
             }

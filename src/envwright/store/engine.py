@@ -166,7 +166,7 @@ def version_of(engine: sa.Engine) -> str | None:
         return connection.execute(sa.text("select version_num from alembic_version")).scalar()
 
 
-def upgrade(engine: sa.Engine) -> None:
+def upgrade(engine: sa.Engine, to: str = "head") -> None:
     from alembic import command  # noqa: PLC0415 - a quarter of a second, needed once per store
     from alembic.config import Config  # noqa: PLC0415
 
@@ -177,4 +177,4 @@ def upgrade(engine: sa.Engine) -> None:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         # Behind the lock: another process may have been first, then there is nothing to do.
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)

@@ -4,7 +4,7 @@ from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, MetaData
 
 from envwright.store.column import Utc, Words
 
-HEAD = "0001"
+HEAD = "0002_v0_1_0"
 """The newest migration that this program knows.
 
 One that follows is named NNNN_vX_Y_Z after the first release that has it, so that an
@@ -85,6 +85,7 @@ attempt = Table(
     Column("problem", Words()),
 )
 Index("attempt_state", attempt.c.state)
+Index("attempt_worker", attempt.c.worker)
 
 grade = Table(
     "grade",
@@ -112,6 +113,7 @@ model_call = Table(
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
     Column("cached_tokens", Integer),
+    Column("cache_write_tokens", Integer),
     Column("reasoning_tokens", Integer),
     Column("cost_usd", Float),
     Column("error", Words()),

@@ -1,5 +1,7 @@
 """`plan`: tasks × agents × repetitions → the trials of a sweep. Pure."""
 
+import hashlib
+
 from pydantic import Field, JsonValue
 
 from envwright.agent import AgentSpec
@@ -44,3 +46,12 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
         for index, key in plan.tasks
         for agent in plan.agents
     ]
+
+
+def draw(seed: str, count: int, wanted: int) -> list[int]:
+    """The places of tasks drawn by a seed, in order; who asks for more gets these and others."""
+
+    def lot(index: int) -> bytes:
+        return hashlib.sha256(f"{index}:{seed}".encode()).digest()
+
+    return sorted(sorted(range(count), key=lot)[:wanted])

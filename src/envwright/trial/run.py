@@ -132,7 +132,7 @@ def request_of(spec: TrialSpec, bench: Bench, token: str) -> Json:
         "key": spec.key,
         "agent": agent,
         "token": token,
-        "sampling": spec.sampling.model_dump(exclude_none=True),
+        "sampling": spec.sampling.of_repetition(spec.n).model_dump(exclude_none=True),
         "limits": {
             "wall_seconds": min(bench.assignment.wall_seconds, bench.limits.wall_seconds),
             "scoring_seconds": bench.limits.scoring_seconds,

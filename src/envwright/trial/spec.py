@@ -22,11 +22,16 @@ class Sampling(Record):
     max_tokens: int | None = Field(default=None, gt=0)
     """Tokens of one reply; `--max-tokens` wins."""
     top_p: float | None = Field(default=None, gt=0, le=1)
-    """Nucleus sampling."""
+    """Nucleus sampling; `--top-p` wins."""
     seed: int | None = None
-    """Passed on; not every provider heeds it."""
+    """Of the first trial of a task, one more for each that follows; not every provider heeds it.
+    `--seed` wins."""
     reasoning_effort: str | None = None
-    """Passed on to models that reason."""
+    """Passed on to models that reason; `--reasoning-effort` wins."""
+
+    def of_repetition(self, n: int) -> "Sampling":
+        """What the n-th trial asks for: under one seed all of them would be the same draw."""
+        return self if self.seed is None else self.model_copy(update={"seed": self.seed + n})
 
 
 class Limits(Record):

@@ -26,7 +26,7 @@ from envwright.store import Store
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.trial import Limits, Outcome, Sampling, TrialSpec
-from envwright.trial.plan import Plan, trials_of
+from envwright.trial.plan import Plan, draw, trials_of
 from envwright.trial.run import Bench
 from envwright.work.result import SweepResult, sum_up
 from envwright.work.trial import KIND, TrialWork, is_alive, job_of
@@ -34,6 +34,8 @@ from envwright.work.trial import KIND, TrialWork, is_alive, job_of
 HOST_LIMIT = 32
 """Trials at once of agents that ask no model."""
 SEARCHED_FOR_KEY = 100_000
+DRAWN_AMONG = 1_000
+"""Tasks of an endless environment that a seed draws among, unless more are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Request:
     tasks: int | None = None
     trials: int = 1
     selected: tuple[str, ...] = ()
+    task_seed: str | None = None
+    """Draws the tasks; without one they are the first."""
     sampling: Sampling = Sampling()
     args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     fresh: bool = False
@@ -80,7 +84,15 @@ async def select_tasks(loaded: Loaded, request: Request) -> list[Task]:
     if count.infinite and request.tasks is None:
         raise UsageError(f"environment {name!r} has endless tasks", hint="say how many with -n")
     wanted = request.tasks if request.tasks is not None else count.count or 0
-    tasks = await loaded.tasks(0, wanted)
+    if request.task_seed is None:
+        tasks = await loaded.tasks(0, wanted)
+    else:
+        among = max(DRAWN_AMONG, wanted) if count.count is None else count.count
+        tasks = [
+            task
+            for place in draw(request.task_seed, among, wanted)
+            for task in await loaded.tasks(place, place + 1)
+        ]
     if not tasks:
         raise UsageError(f"environment {name!r} has no tasks", hint="check its arguments")
     return tasks
