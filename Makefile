@@ -7,6 +7,8 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
+# A file's tests share what they start, so a file stays together.
+AT_ONCE := -n 2 --dist loadfile
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
@@ -34,10 +36,10 @@ demo: setup
 	$(BIN)/envwright demo
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(AT_ONCE)
 
 test-quick: setup
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow"
 
 check: $(STAMP)
 	$(BIN)/ruff format --check --quiet .
