@@ -8,8 +8,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.speed import BENCHES, Ratio
+from bench import database, speed
+from bench.speed import Ratio
 
+BENCHES = {**speed.BENCHES, "database": database.postgres_against_sqlite}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -54,9 +54,10 @@ def instant_provider() -> Iterator[str]:
         child.wait()
 
 
-def settings(home: str) -> Settings:
+def settings(home: str, database: str | None = None) -> Settings:
     venvs = str(ROOT / ".envwright" / "venvs")
     variables = {**os.environ, "ENVWRIGHT_HOME": home, "ENVWRIGHT_VENVS": venvs}
+    variables["ENVWRIGHT_DATABASE_URL"] = database or ""
     return read_settings(variables, Path(home))
 
 
@@ -93,9 +94,9 @@ def rss_bytes() -> int:
     return pages * resource.getpagesize()
 
 
-async def sweep(url: str, trials: int, meter: Meter) -> None:
+async def sweep(url: str, trials: int, meter: Meter, database: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as home:
-        async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
+        async with App(settings(home, database), sandbox="bubblewrap", say=lambda _: None) as app:
             options = RunOptions(
                 environment=str(SUMS),
                 agents=("chat:instant",),

@@ -138,6 +138,37 @@ def test_a_store_of_the_first_schema_is_brought_up_with_all_that_it_holds(tmp_pa
     assert rows == [(3, None), (9, 4)]
 
 
+def test_writes_that_share_a_transaction_fail_and_are_taken_back_one_by_one(store, planned):
+    """The writer is held up, so that all that follows waits for it together."""
+    gate = threading.Event()
+    wrong = (4, 9)
+
+    def open_one(connection, number):
+        n = trials.open_attempt(connection, planned[number % 8].id, f"w{number}", NOW)
+        if number in wrong:
+            raise ValueError(f"no {number}")
+        return n
+
+    async def scene():
+        held = asyncio.ensure_future(store.write_soon(lambda _: gate.wait(10)))
+        await asyncio.sleep(0.05)
+        writes = [asyncio.ensure_future(store.write_soon(open_one, n)) for n in range(12)]
+        await asyncio.sleep(0.05)
+        writes[7].cancel()
+        gate.set()
+        await held
+        return await asyncio.gather(*writes, return_exceptions=True)
+
+    results = asyncio.run(scene())
+    assert [str(results[n]) for n in wrong] == ["no 4", "no 9"]
+    assert isinstance(results[7], asyncio.CancelledError)
+    kept = [n for n in range(12) if n not in (*wrong, 7)]
+    assert [results[n] for n in kept] == [1 if n < 8 else 2 for n in kept]
+    workers = sa.select(schema.attempt.c.worker).order_by(schema.attempt.c.worker)
+    rows = store.read(lambda connection: connection.execute(workers).scalars().all())
+    assert sorted(rows) == sorted(f"w{n}" for n in kept)
+
+
 def test_a_sweep_that_is_planned_twice_keeps_what_its_trials_have(store, planned):
     attempt_and_close(store, planned[0].id, SCORED)
     assert len(store.read(sweeps.unscored, "sweep")) == 7

@@ -1,16 +1,18 @@
 """`Store`: one thread that writes, in order, and the ledger of model calls.
 
 Queries are functions in the modules beside this one; they get a connection. A write is
-one transaction. Calls that the gateway reports are written in batches by the same
-thread, before whatever is written after them.
+all or nothing. What waits for the writer's thread shares one transaction; when any of
+it fails, each gets one of its own. Calls that the gateway reports are written by the
+same thread, before whatever is written after them.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
@@ -22,6 +24,15 @@ from envwright.trace import ModelCall
 P = ParamSpec("P")
 T = TypeVar("T")
 Query = Callable[Concatenate[sa.Connection, P], T]
+
+
+MOST_TOGETHER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    query: Callable[[sa.Connection], Any]
+    done: Future[Any]
 
 
 class Store:
@@ -37,6 +48,7 @@ class Store:
         self.blobs = Blobs(open_objects(home / "blobs", blob_url, variables or {}))
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
         self._calls: deque[tuple[str, int, ModelCall]] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._flush: Future[None] | None = None
 
     def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -49,8 +61,10 @@ class Store:
 
     async def write_soon(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Write in the writer's thread; done when this returns."""
-        future = self._writer.submit(lambda: self.write(query, *args, **kwargs))
-        return await asyncio.wrap_future(future)
+        done: Future[T] = Future()
+        self._waiting.append(Waiting(lambda connection: query(connection, *args, **kwargs), done))
+        self._writer.submit(self._write_waiting)
+        return await asyncio.wrap_future(done)
 
     def record(self, trial: str, attempt: int, made: ModelCall) -> None:
         """The gateway's ledger: written soon, without being waited for."""
@@ -61,6 +75,40 @@ class Store:
     async def flush(self) -> None:
         """Done when every call that was recorded so far is written."""
         await asyncio.wrap_future(self._writer.submit(self._write_calls))
+
+    def _write_waiting(self) -> None:
+        """All that waits by now; nothing, when an earlier turn has written it already."""
+        calls = list(self._calls)
+        taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_TOGETHER))]
+        # From here on nobody can take back what they asked for.
+        batch = [each for each in taken if each.done.set_running_or_notify_cancel()]
+        if not batch:
+            return
+
+        def together(connection: sa.Connection) -> list[Any]:
+            if calls:
+                call.insert_calls(connection, calls)
+            return [each.query(connection) for each in batch]
+
+        try:
+            results = self.write(together)
+        except Exception:  # noqa: BLE001 - whose failure it is shows when each is written alone
+            self._write_alone(batch)
+            return
+        for _ in calls:
+            self._calls.popleft()
+        for each, result in zip(batch, results, strict=True):
+            each.done.set_result(result)
+
+    def _write_alone(self, batch: Sequence["Waiting"]) -> None:
+        for each in batch:
+            try:
+                self._write_calls()
+                result = self.write(each.query)
+            except BaseException as error:  # noqa: BLE001 - told to whoever waits for it
+                each.done.set_exception(error)
+            else:
+                each.done.set_result(result)
 
     def _write_calls(self) -> None:
         while batch := list(self._calls):

@@ -19,16 +19,19 @@ LOST_ATTEMPTS = 3
 def open_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int:
     """The number of a fresh attempt, written before it starts."""
     lock_trial(connection, trial)
-    last = connection.execute(
-        sa.select(sa.func.max(schema.attempt.c.n)).where(schema.attempt.c.trial == trial)
-    ).scalar()
-    n = (last or 0) + 1
-    connection.execute(
-        sa.insert(schema.attempt).values(
-            trial=trial, n=n, state=str(AttemptState.RUNNING), worker=worker, started_at=now
+    table = schema.attempt
+    last = sa.select(sa.func.coalesce(sa.func.max(table.c.n), 0)).where(table.c.trial == trial)
+    return connection.execute(
+        sa.insert(table)
+        .values(
+            trial=trial,
+            n=last.scalar_subquery() + 1,
+            state=str(AttemptState.RUNNING),
+            worker=worker,
+            started_at=now,
         )
-    )
-    return n
+        .returning(table.c.n)
+    ).scalar_one()
 
 
 def lock_trial(connection: sa.Connection, trial: str) -> None:
