@@ -1,4 +1,4 @@
-"""Ctrl-C and kill -9 in the middle of things: what is finished stays, nothing else does."""
+"""Ctrl-C, kill -9 and a full disk in the middle: what is finished stays, nothing else does."""
 
 import fcntl
 import os
@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from envwright.store import Store
 from provider import Reply, provider
-from support import CommandLine, Finished, make_environment
+from support import EXAMPLES, CommandLine, Finished, make_environment
 
 pytestmark = pytest.mark.slow
 
@@ -194,3 +195,24 @@ def test_ctrl_c_during_the_pull_leaves_nothing_that_looks_like_a_model(envwright
     assert_gone(cache)
     assert not list(cache.glob("models/smollm2/*.gguf"))
     assert "not pulled yet" in envwright("model", "list", ENVWRIGHT_CACHE=str(cache)).out
+
+
+def test_a_disk_that_fills_up_ends_the_sweep_in_one_line_and_what_is_kept_counts(
+    envwright, home, tmp_path
+):
+    """No file may grow beyond the limit: as on a full disk, a write fails in the middle."""
+    sweep = ("run", EXAMPLES / "sums", "--agent", "noop", "--json")
+    Store(home).close()
+    most = (home / "envwright.db").stat().st_size + 150_000
+    done = subprocess.run(
+        ["prlimit", f"--fsize={most}", *envwright.command(*sweep)],
+        **{"cwd": tmp_path, "env": envwright.variables, "capture_output": True, "text": True},
+    )
+    *_, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert last.startswith(f"error: {home}"), done.stderr
+    assert "hint: check that the disk has room" in last
+    assert "Traceback" not in done.stderr
+    again = envwright(*sweep)
+    assert again.code == 0, again.err
+    assert again.json["agents"]["noop"]["scored"] == 100

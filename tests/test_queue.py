@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from envwright.errors import Cause
+from envwright.errors import Cause, UsageError
 from envwright.queue import Done, Job, MemoryEngine, Park, QueueStats
 from envwright.queue.job import Engine
 from envwright.queue.policy import LONGEST_PAUSE_SECONDS, RULES, Failure, pause_before_retry
@@ -249,6 +249,31 @@ def test_a_handler_that_raises_is_our_failure_and_stops_no_other_job(engine):
         await engine.run({"work": work}, stop)
         assert ran == ["bad", "good"]
         assert engine.failures == ["work bad: KeyError: 'x'"]
+
+    play(engine, scene)
+
+
+def test_what_every_job_needs_being_gone_ends_all_and_is_raised(engine):
+    async def scene(engine, stop):
+        ran, cancelled = [], []
+
+        async def work(job):
+            ran.append(job.id)
+            if job.id == "bad":
+                raise UsageError("the disk is full")
+            try:
+                await asyncio.sleep(10)
+            except asyncio.CancelledError:
+                cancelled.append(job.id)
+                raise
+            return Done()
+
+        engine.ensure_queue("q", 2)
+        for name in ("good", "bad", "late"):
+            engine.submit(job(name))
+        with pytest.raises(UsageError, match="the disk is full"):
+            await engine.run({"work": work}, stop)
+        assert (ran, cancelled) == (["good", "bad"], ["good"])
 
     play(engine, scene)
 

@@ -325,7 +325,13 @@ def test_blobs_come_back_whole_and_a_damaged_one_is_said_to_be(store, tmp_path):
     content = os.urandom(100_000)
     asyncio.run(store.blobs.put("traces/a/b.zst", content))
     assert store.blobs.get("traces/a/b.zst") == content
-    (tmp_path / "state" / "blobs" / "traces" / "a" / "b.zst").write_bytes(b"garbage")
+    file = tmp_path / "state" / "blobs" / "traces" / "a" / "b.zst"
+    packed = bytearray(file.read_bytes())
+    packed[len(packed) // 2] ^= 1
+    file.write_bytes(packed)
+    with pytest.raises(EnvwrightError, match="is missing or damaged"):
+        store.blobs.get("traces/a/b.zst")
+    file.write_bytes(b"garbage")
     for name in ("traces/a/b.zst", "traces/a/missing.zst"):
         with pytest.raises(EnvwrightError, match=f"blob '{name}' is missing or damaged") as raised:
             store.blobs.get(name)

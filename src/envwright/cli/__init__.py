@@ -74,6 +74,14 @@ def main() -> NoReturn:
         # Whoever read our output has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(EXIT_USAGE)
+    except OSError as error:
+        # The machine's answer, not a bug: no room, no permission, too many files.
+        where = f"{error.filename}: " if error.filename else ""
+        leave(
+            f"{where}{error.strerror or error}. hint: check the disk and its permissions",
+            EXIT_USAGE,
+            traceback.format_exc(),
+        )
     except Exception as error:  # noqa: BLE001 - the edge: our own bug, said as such
         leave(
             f"a bug in envwright: {type(error).__name__}: {error}. hint: report it with the "

@@ -2,7 +2,7 @@
 
 Guarantees: a queue never runs more than its limit; a parked job holds no slot; a sick
 queue never delays another; a job runs once per submit; `stop` ends within the time that
-handlers need to be cancelled.
+handlers need to be cancelled; an `EnvwrightError` of a handler ends all and is raised.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from envwright.errors import EnvwrightError
 from envwright.queue.job import Done, Fail, Handler, Job, Park, QueueStats, Result
 
 
@@ -45,6 +46,7 @@ class MemoryEngine:
         self._order = itertools.count()
         self._changed = asyncio.Event()
         self.failures: list[str] = []
+        self._broken: EnvwrightError | None = None
 
     def ensure_queue(self, name: str, limit: int) -> None:
         if name not in self._lanes:
@@ -95,6 +97,8 @@ class MemoryEngine:
         stopped = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
+                if self._broken is not None:
+                    raise self._broken
                 self._changed.clear()
                 wake_at = self._start_all(handlers)
                 if self._is_empty():
@@ -141,6 +145,10 @@ class MemoryEngine:
         try:
             result: Result = await handlers[job.kind](job)
         except asyncio.CancelledError:
+            result = Done()
+        except EnvwrightError as error:
+            # What every job needs is gone, the store for one: it is said, and nothing more begins.
+            self._broken = self._broken or error
             result = Done()
         except Exception as error:  # noqa: BLE001 - the worker's loop
             result = Fail(f"{type(error).__name__}: {error}")

@@ -33,6 +33,8 @@ class Objects:
 
     store: ObjectStore
     shown: str
+    hint: str
+    """What to look at when it fails."""
     secrets: tuple[str, ...] = ()
 
 
@@ -65,7 +67,11 @@ def open_folder(folder: Path) -> Objects:
             f"{folder} cannot be written: {error.strerror}",
             hint=f"set ENVWRIGHT_HOME or {BLOB_VARIABLE} to a folder of yours",
         ) from error
-    return Objects(LocalStore(prefix=str(folder)), str(folder))
+    return Objects(
+        LocalStore(prefix=str(folder)),
+        str(folder),
+        "check that the disk has room and can be written",
+    )
 
 
 def open_s3(bucket: str, prefix: str, variables: Mapping[str, str]) -> Objects:
@@ -94,7 +100,7 @@ def open_s3(bucket: str, prefix: str, variables: Mapping[str, str]) -> Objects:
         ) from error
     secret = ("aws_secret_access_key", "aws_session_token", "aws_access_key_id")
     found = tuple(options[name] for name in secret if name in options)
-    return Objects(store, where, secrets=found)
+    return Objects(store, where, f"check {BLOB_VARIABLE} and the AWS_ variables", secrets=found)
 
 
 def shown_endpoint(endpoint: str) -> str:
@@ -120,10 +126,10 @@ class Blobs:
 
     async def put(self, name: str, content: bytes) -> None:
         """Written whole or not at all."""
-        packed = zstandard.ZstdCompressor(level=3).compress(content)
+        packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(content)
         try:
             await obstore.put_async(self._store, name, packed, use_multipart=False)
-        except (BaseError, FileNotFoundError, PermissionError) as error:
+        except (BaseError, OSError) as error:
             raise self.refusal(error) from error
 
     def get(self, name: str) -> bytes:
@@ -135,7 +141,7 @@ class Blobs:
                 f"blob {name!r} is missing or damaged: {self.redact(error)}",
                 hint="restore it, or run the trial anew with `envwright run --fresh`",
             ) from error
-        except (BaseError, PermissionError) as error:
+        except (BaseError, OSError) as error:
             raise self.refusal(error) from error
 
     async def get_async(self, name: str) -> bytes:
@@ -144,7 +150,7 @@ class Blobs:
     def refusal(self, error: Exception) -> UsageError:
         return UsageError(
             f"blobs in {self.shown} cannot be used: {self.redact(error)}",
-            hint=f"check {BLOB_VARIABLE} and the AWS_ variables",
+            hint=self._objects.hint,
         )
 
     def redact(self, error: Exception) -> str:

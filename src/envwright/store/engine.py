@@ -117,7 +117,8 @@ def reachable(engine: sa.Engine) -> Generator[None]:
             raise
         where = shown_database(engine.url)
         server = engine.dialect.name != "sqlite"
-        hint = f"check {DATABASE_VARIABLE}" if server else "move it away, or set ENVWRIGHT_HOME"
+        own = "check that the disk has room; a file that is damaged can be moved away"
+        hint = f"check {DATABASE_VARIABLE}" if server else own
         raise UsageError(
             f"{where} cannot be used: {redact(str(error.orig), engine.url)}", hint=hint
         ) from error
