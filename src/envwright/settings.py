@@ -21,6 +21,7 @@ from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
 
 FILE = "envwright.toml"
+HUB_INDEX = "https://hub.primeintellect.ai/{owner}/simple/"
 
 
 class RetryTable(Record):
@@ -59,6 +60,13 @@ class EnvironmentTable(Record):
 
     args: dict[str, JsonValue] = {}
     """Arguments of the environment of this name; `--arg` wins."""
+
+
+class HubTable(Record):
+    """`[hub]`"""
+
+    index: str = Field(default=HUB_INDEX, pattern=r"^https?://[^\s]*\{owner\}[^\s]*$", repr=False)
+    """Where the packages of an owner are listed; `ENVWRIGHT_HUB_INDEX` wins."""
 
 
 class LimitsTable(Record):
@@ -107,6 +115,7 @@ class FileTables(Record):
     sampling: Sampling = Sampling()
     roles: RolesTable = RolesTable()
     environments: dict[str, EnvironmentTable] = {}
+    hub: HubTable = HubTable()
     limits: LimitsTable = LimitsTable()
     budget: Budget = Budget()
 
@@ -120,6 +129,8 @@ class Settings(Record):
     """Of a PostgreSQL; else the store is a SQLite file in the home."""
     blob_url: str | None = Field(default=None, repr=False)
     """`s3://…` or `file://…`; else blobs are in the home."""
+    hub_index: str = Field(default=HUB_INDEX, repr=False)
+    """Of an owner, in place of `{owner}`."""
     file: FileTables = FileTables()
     variables: dict[str, str] = Field(default={}, repr=False)
 
@@ -179,9 +190,22 @@ def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
         venvs=Path(variables.get("ENVWRIGHT_VENVS") or home / "venvs").absolute(),
         database_url=variables.get("ENVWRIGHT_DATABASE_URL") or None,
         blob_url=variables.get("ENVWRIGHT_BLOB_URL") or None,
+        hub_index=hub_index(variables, tables),
         file=tables,
         variables=dict(variables),
     )
+
+
+def hub_index(variables: Mapping[str, str], tables: FileTables) -> str:
+    if not (index := variables.get("ENVWRIGHT_HUB_INDEX")):
+        return tables.hub.index
+    try:
+        return HubTable(index=index).index
+    except ValidationError as error:
+        # The URL may hold a key: it is not repeated.
+        raise UsageError(
+            "ENVWRIGHT_HUB_INDEX is no URL with {owner} in it", hint=f"such as {HUB_INDEX}"
+        ) from error
 
 
 def find_file(start: Path) -> Path | None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -29,10 +30,16 @@ arg_option = click.option(
     metavar="NAME=VALUE",
     help="An argument of the environment. Repeatable.",
 )
+venv_option = click.option(
+    "--venv",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A venv of yours to run it in; a bare name is then what is installed there.",
+)
 
 
 def environment_options(command: F) -> F:
-    return sandbox_option(arg_option(command))
+    return sandbox_option(venv_option(arg_option(command)))
 
 
 def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
