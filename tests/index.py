@@ -7,11 +7,10 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 from support import EXAMPLES
 
@@ -60,7 +59,7 @@ def make_wheel(
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl", out.getvalue()
 
 
-BACKEND = '''
+BACKEND = """
 import io, os, pathlib, sys, zipfile
 sys.path.insert(0, os.path.dirname(__file__))
 from wheel_content import NAME, CONTENT
@@ -74,13 +73,6 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         for path, text in CONTENT.items():
             made.writestr(path, text.replace("@SEEN@", seen))
     return NAME
-'''
-SEES = """
-    seen = repr({
-        "home": os.environ.get("HOME"),
-        "variables": sorted(os.environ),
-        "root": [p for p in SECRETS if os.path.exists(p)],
-    })
 """
 
 
@@ -184,7 +176,8 @@ def serve_index() -> Iterator[Index]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -200,6 +193,3 @@ def serve_index() -> Iterator[Index]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-Add = Callable[[Path], None]

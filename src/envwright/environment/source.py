@@ -181,7 +181,8 @@ def names_of(module: Path) -> set[str]:
 
 def files_of(folder: Path, files: tuple[str, ...] | None = None) -> Iterator[Path]:
     """Every file and link of a revision, in one order."""
-    found = walk(folder) if files is None else (folder / name for name in sorted(files))
+    named = sorted(map(PurePath, files or ()), key=as_walked)
+    found = walk(folder) if files is None else (folder / name for name in named)
     for path in found:
         real = Path(os.path.realpath(path)) if files or path.is_symlink() else path
         if not real.is_relative_to(folder):
@@ -201,6 +202,12 @@ def walk(folder: Path) -> Iterator[Path]:
         for name in sorted([*files, *(f for f in folders if (Path(parent) / f).is_symlink())]):
             if not name.endswith(".pyc") and not may_hold_keys(name):
                 yield Path(parent) / name
+
+
+def as_walked(file: PurePath) -> list[tuple[bool, str]]:
+    """Sorts names as `walk` yields them: a folder's files come before its folders."""
+    *folders, name = file.parts
+    return [*((True, folder) for folder in folders), (False, name)]
 
 
 def belongs(file: PurePath) -> bool:
