@@ -1,18 +1,24 @@
 """A Hub id is fetched from an index once, kept by content, and refused in one line."""
 
 import asyncio
+import contextlib
 import os
+import pty
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from envwright.app import App
+from envwright.cli import progress
 from envwright.environment import Kind, Source
 from envwright.errors import UsageError
 from envwright.host import ensure_venv
 from envwright.host.uv import gist
 from envwright.settings import FileTables, Settings, read_settings
 from index import Index, files_of_example, make_sdist, make_wheel, serve_index
+from support import make_environment
 
 REQUIRES = ("verifiers>=0.4,<0.5",)
 SUMS = files_of_example("sums")
@@ -74,6 +80,13 @@ def test_the_latest_is_taken_and_said_and_is_another_revision(shelf):
     assert source.manifest.startswith("sums-0.2.0")
     assert "taking ada/sums@0.2.0, the latest" in shelf.said
     assert shelf.resolve("ada/sums@0.1.0").revision != source.revision
+
+
+def test_a_namesake_of_another_index_is_not_taken(shelf, index, monkeypatch):
+    index.add("eve", "sums", make_wheel("sums", "9.9", SUMS, REQUIRES))
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX"):
+        monkeypatch.setitem(shelf.app.settings.variables, name, index.of("eve"))
+    assert shelf.resolve("ada/sums").manifest.startswith("sums-0.2.0")
 
 
 def test_what_was_fetched_is_used_without_the_index(tmp_path):
@@ -207,3 +220,50 @@ def test_the_gist_leaves_out_how_it_went():
     said = "Using Python\nResolved 2 packages\nerror: it broke\n  cause: here\n"
     assert gist(said) == "it broke cause: here"
     assert gist("") == "uv said nothing"
+
+
+def test_a_build_is_shown_as_it_goes_on_a_terminal_and_ends_in_a_clean_line(
+    envwright, index, tmp_path
+):
+    index.add("lin", "verifiers", make_wheel("verifiers", "0.4.7", {"verifiers/__init__.py": ""}))
+    root = make_environment(tmp_path, dependencies=("verifiers",))
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        envwright.command("env", "inspect", root),
+        env={
+            **envwright.variables,
+            "UV_DEFAULT_INDEX": index.of("lin"),
+            "ENVWRIGHT_VENVS": str(tmp_path / "venvs"),
+            "ENVWRIGHT_CACHE": str(tmp_path / "cache"),
+            "TERM": "xterm",
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=inner,
+        cwd=tmp_path,
+    )
+    os.close(inner)
+    shown = read_all(outer)
+    assert process.wait() == 2, "this verifiers holds nothing"
+    assert re.search(r"building the venv of probe, \d+ s: \S", shown)
+    cleared = "\x1b[2K"
+    assert f"{cleared}error: environment probe does not load" in shown
+
+
+def read_all(terminal: int) -> str:
+    read = b""
+    with contextlib.suppress(OSError):
+        while more := os.read(terminal, 65536):
+            read += more
+    os.close(terminal)
+    return read.decode("utf-8", "replace")
+
+
+def test_elsewhere_a_line_is_said_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SAY_EVERY_SECONDS", 0.0)
+    with progress.follow("building") as show:
+        show("Resolved \x1b[31m3 packages")
+    assert capsys.readouterr().err == "building, 0 s: Resolved \\x1b[31m3 packages\n"
+    monkeypatch.undo()
+    with progress.follow("building") as show:
+        show("Resolved 3 packages")
+    assert capsys.readouterr().err == ""

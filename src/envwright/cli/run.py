@@ -165,6 +165,7 @@ class Bars:
         self._left = len(missing)
         # Not before: until here something else may be shown on the terminal.
         self._progress.start()
+        self._said_at = time.monotonic()
         totals = Counter(str(spec.agent) for spec in trials)
         todo = Counter(str(spec.agent) for spec in trials if spec.id in missing)
         for agent, total in totals.items():

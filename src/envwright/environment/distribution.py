@@ -105,7 +105,6 @@ def is_needed(requirement: Requirement) -> bool:
 
 def read_record(distribution: Distribution) -> Iterator[str]:
     """The names of its own files, from the folder that it is installed in."""
-    info = distribution.info.name
     try:
         rows = list(csv.reader(read_capped(distribution, "RECORD").splitlines()))
     except csv.Error as error:
@@ -114,13 +113,14 @@ def read_record(distribution: Distribution) -> Iterator[str]:
         ) from error
     for name in sorted({row[0] for row in rows if row}):
         path = PurePosixPath(name)
-        if not name or "\0" in name or path.is_absolute() or ".." in path.parts:
+        if not path.parts or "\0" in name or path.is_absolute() or ".." in path.parts:
             continue
-        if path.parts[0] == PROGRAMS or not belongs(path):
-            continue
-        kept = [f"{info}/{each}" for each in KEPT_METADATA]
-        if not path.parts[0].endswith(".dist-info") or path.as_posix() in kept:
+        beside = path.parts[0] == PROGRAMS or path.parts[0].endswith(".dist-info")
+        if not beside and belongs(path):
             yield path.as_posix()
+    for name in KEPT_METADATA:
+        if (distribution.info / name).is_file():
+            yield f"{distribution.info.name}/{name}"
 
 
 def read_capped(distribution: Distribution, name: str) -> str:

@@ -43,7 +43,7 @@ async def fetch(wanted: HubId, index: str, builder: Builder, shelves: Path) -> S
 
 
 def read_kept(wanted: HubId, shelf: Path, builder: Builder) -> Source | None:
-    for folder in sorted(shelf.glob("*")):
+    for folder in sorted(shelf.glob("[0-9a-f]*")):
         if digest_of_folder(folder) == folder.name:
             found = distributions(folder)[canonicalize_name(wanted.name)]
             return source_of(read_metadata(found), folder)
@@ -116,4 +116,4 @@ def unfetched(wanted: HubId, url: str, said: str, kept: list[str]) -> UsageError
 
 def at_hand(shelf: Path) -> list[str]:
     """The versions in the cache, oldest first."""
-    return sorted((each.name for each in shelf.glob("*")), key=Version)
+    return sorted({each.parent.name for each in shelf.glob("*/[0-9a-f]*")}, key=Version)
