@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from packaging.utils import canonicalize_name
 from pydantic import JsonValue
 
 from envwright.agent import AgentKind, AgentSpec
@@ -156,6 +157,8 @@ class App:
                 assert own is not None
                 return read_installed(own.distribution(wanted))
             case folder:
+                if own is not None and canonicalize_name(text) in own.found:
+                    self.say(f"{text} is taken as the folder, not as what is installed there")
                 return read_folder(folder)
 
     @cached_property

@@ -238,7 +238,9 @@ def read_file(path: Path) -> FileTables:
 def said(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return "there is no such key"
-    return f"{error['msg']}, not {error['input']!r}"
+    # A URL may hold a key: it is not repeated.
+    given = "" if "://" in str(error["input"]) else f", not {error['input']!r}"
+    return f"{error['msg']}{given}"
 
 
 def line_of(text: str, keys: list[str]) -> int | None:

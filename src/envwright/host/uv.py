@@ -29,7 +29,7 @@ PASSED_VARIABLES = (
 
 SOURCE_ONLY = "usable wheels"
 """Among uv's words when something has no wheel and it may not build."""
-SHOW_SECONDS = 0.2
+SHOW_SECONDS, END_SECONDS = 0.2, 5.0
 
 Say = Callable[[str], None]
 Show = Callable[[str], None]
@@ -98,7 +98,7 @@ async def followed(process: Process, show: Show) -> int:
         return waiting.result()
     except asyncio.CancelledError:
         process.kill()
-        waiting.cancel()
+        await asyncio.wait({waiting}, timeout=END_SECONDS)
         raise
 
 
