@@ -197,7 +197,7 @@ async def score_replies() -> float:
         rows = [{"task": n % 100, "reply": f"The sum is {n}."} for n in range(SCORES)]
         replies.write_text("".join(json.dumps(row) + "\n" for row in rows))
         async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
-            loaded = await app.load(app.resolve(str(SUMS)), {}, app.gateway())
+            loaded = await app.load(await app.resolve(str(SUMS)), {}, app.gateway())
             warm = read_replies(replies)[:1]
             await score_pairs(loaded, warm)
             before = cpu_of_tree()

@@ -56,7 +56,7 @@ class Bed:
         return self.runner.run(work)
 
     async def load(self, root: Path, **args: Any) -> Loaded:
-        return await self.app.load(self.app.resolve(str(root)), args, self.gateway)
+        return await self.app.load(await self.app.resolve(str(root)), args, self.gateway)
 
     async def sweep(
         self,

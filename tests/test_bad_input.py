@@ -96,11 +96,10 @@ DEPENDS = PROJECT + 'dependencies = ["verifiers>=0.4"]\n'
         (
             "wiki-search",
             {},
-            ["'wiki-search': there is no", "OWNER/wiki-search@VERSION"],
+            ["'wiki-search': there is no", "OWNER/wiki-search@VERSION", "--venv"],
         ),
         ("wiki-search@1.2", {}, ["'wiki-search@1.2'", "a bare name is ambiguous"]),
-        ("primeintellect/wiki-search", {}, ["'primeintellect/wiki-search'", "Hub ids"]),
-        ("primeintellect/wiki-search@0.1.2", {}, ["primeintellect/wiki-search@0.1.2", "Hub ids"]),
+        ("primeintellect/wiki-search@next", {}, ["'next' is no version", "@0.1.0"]),
         ("", {}, ["is no environment"]),
     ],
 )

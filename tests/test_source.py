@@ -3,8 +3,7 @@ import shutil
 
 import pytest
 
-from envwright.environment import resolve
-from envwright.environment.source import snapshot
+from envwright.environment import read_folder, snapshot
 from envwright.errors import UsageError
 from support import make_environment
 
@@ -27,11 +26,11 @@ def root(tmp_path):
     ],
 )
 def test_caches_keys_and_version_control_are_no_part_of_a_revision(root, tmp_path, name):
-    before = resolve(str(root))
+    before = read_folder(root)
     extra = root / name
     extra.parent.mkdir(parents=True, exist_ok=True)
     extra.write_text("SECRET=1")
-    after = resolve(str(root))
+    after = read_folder(root)
     assert after.revision == before.revision
     assert not (snapshot(after, tmp_path / "revisions").folder / name).exists()
 
@@ -50,9 +49,9 @@ def test_caches_keys_and_version_control_are_no_part_of_a_revision(root, tmp_pat
     ids=["code", "content", "name", "exec bit", "empty file", "hidden", "less"],
 )
 def test_whatever_the_environment_can_see_changes_its_revision(root, change):
-    before = resolve(str(root)).revision
+    before = read_folder(root).revision
     change(root)
-    assert resolve(str(root)).revision != before
+    assert read_folder(root).revision != before
 
 
 def test_a_revision_depends_on_neither_place_nor_time(root, tmp_path):
@@ -60,7 +59,7 @@ def test_a_revision_depends_on_neither_place_nor_time(root, tmp_path):
     shutil.copytree(root, elsewhere)
     os.utime(elsewhere / "probe" / "__init__.py", (1, 1))
     (elsewhere / "probe" / "__init__.py").chmod(0o600)
-    assert resolve(str(elsewhere)).revision == resolve(str(root)).revision
+    assert read_folder(elsewhere).revision == read_folder(root).revision
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_a_link_that_leads_out_is_refused_by_name(root, target):
     (root.parent / "outside").mkdir()
     (root / "data" / "link").symlink_to(target)
     with pytest.raises(UsageError, match=r"data/link links to .* out of the environment") as raised:
-        resolve(str(root))
+        read_folder(root)
     assert raised.value.hint
 
 
@@ -80,18 +79,18 @@ def test_a_link_that_stays_inside_leads_to_the_same_in_the_snapshot(root, tmp_pa
     (root / "data" / "absolute.json").symlink_to(root / "data" / "rows.json")
     (root / "probe" / "data").symlink_to("../data")
     (root / "loop").symlink_to("loop")
-    source = resolve(str(root))
+    source = read_folder(root)
     kept = snapshot(source, tmp_path / "revisions").folder
     shutil.rmtree(root)
     for name in ("data/same.json", "data/absolute.json", "probe/data/rows.json"):
         assert (kept / name).read_text() == "[]", name
-    assert resolve(str(kept)).revision == source.revision
+    assert read_folder(kept).revision == source.revision
 
 
 def test_a_link_to_a_file_with_keys_does_not_bring_it_along(root, tmp_path):
     (root / ".env").write_text("SECRET=1")
     (root / "data" / "settings.txt").symlink_to("../.env")
-    kept = snapshot(resolve(str(root)), tmp_path / "revisions").folder
+    kept = snapshot(read_folder(root), tmp_path / "revisions").folder
     assert not (kept / "data" / "settings.txt").exists()
 
 
@@ -99,21 +98,21 @@ def test_a_link_that_leads_elsewhere_than_before_is_another_revision(root):
     link = root / "link.json"
     (root / "data" / "copy.json").write_text("[]")
     link.symlink_to("data/rows.json")
-    before = resolve(str(root)).revision
+    before = read_folder(root).revision
     link.unlink()
     link.symlink_to("data/copy.json")
-    assert resolve(str(root)).revision != before
+    assert read_folder(root).revision != before
 
 
 def test_a_snapshot_is_the_very_revision_and_stays_when_the_folder_changes(root, tmp_path):
     script = root / "data" / "run.sh"
     script.write_bytes(b"#!/bin/sh\n\x00\xff")
     script.chmod(0o755)
-    source = resolve(str(root))
+    source = read_folder(root)
     kept = snapshot(source, tmp_path / "revisions")
     assert kept.folder == tmp_path / "revisions" / source.revision
     assert kept.import_path == kept.folder
-    assert resolve(str(kept.folder)).revision == source.revision
+    assert read_folder(kept.folder).revision == source.revision
     script.write_text("changed")
     assert (kept.folder / "data" / "run.sh").read_bytes() == b"#!/bin/sh\n\x00\xff"
     assert os.access(kept.folder / "data" / "run.sh", os.X_OK)
@@ -122,7 +121,7 @@ def test_a_snapshot_is_the_very_revision_and_stays_when_the_folder_changes(root,
 
 
 def test_a_folder_that_changes_while_it_is_copied_is_refused_and_leaves_nothing(root, tmp_path):
-    source = resolve(str(root))
+    source = read_folder(root)
     (root / "data" / "rows.json").write_text("[2]")
     with pytest.raises(UsageError, match="changed while it was read"):
         snapshot(source, tmp_path / "revisions")
@@ -130,22 +129,22 @@ def test_a_folder_that_changes_while_it_is_copied_is_refused_and_leaves_nothing(
 
 
 def test_a_package_is_found_beside_pyproject_under_src_or_as_one_module(root, tmp_path):
-    flat = resolve(str(root))
+    flat = read_folder(root)
     assert (flat.module, flat.import_path) == ("probe", root)
     (root / "src").mkdir()
     (root / "probe").rename(root / "src" / "probe")
-    source = resolve(str(root))
+    source = read_folder(root)
     assert source.import_path == root / "src"
     assert snapshot(source, tmp_path / "revisions").import_path == (
         tmp_path / "revisions" / source.revision / "src"
     )
     (root / "src" / "probe" / "__init__.py").rename(root / "probe.py")
     shutil.rmtree(root / "src")
-    assert resolve(str(root)).import_path == root
+    assert read_folder(root).import_path == root
 
 
 def test_a_projects_name_is_its_module_with_underscores(root):
     text = (root / "pyproject.toml").read_text()
     (root / "pyproject.toml").write_text(text.replace('"probe"', '"My-Probe.Env"'))
     (root / "probe").rename(root / "my_probe_env")
-    assert resolve(str(root)).module == "my_probe_env"
+    assert read_folder(root).module == "my_probe_env"

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 
 from bed import SHORT, Bed, Told, make_bed
 from envwright.agent.script import Script
-from envwright.environment import resolve
+from envwright.environment import read_folder
 from envwright.errors import Cause, EnvironmentFailure, UsageError
 from envwright.host import Loaded
 from envwright.host.dialect import kind_of, requirements_of
@@ -332,7 +332,7 @@ def test_an_open_version_is_bounded_for_a_package_that_was_written_for_the_old(
     tmp_path, source, declared, bounded
 ):
     root = make_environment(tmp_path, source=source, dependencies=("numpy", declared))
-    requirements, said = requirements_of(resolve(str(root)))
+    requirements, said = requirements_of(read_folder(root))
     assert requirements[:2] == ("numpy", str(Requirement(declared)))
     assert requirements[2:] == (("verifiers==0.1.14",) if bounded else ())
     assert ("taking verifiers==0.1.14" in (said or "")) is bounded
@@ -351,7 +351,7 @@ def test_an_open_version_is_bounded_for_a_package_that_was_written_for_the_old(
     ],
 )
 def test_the_kind_follows_from_what_the_venv_resolved_to(tmp_path, version, kind):
-    source = resolve(str(make_environment(tmp_path, source=LOADER)))
+    source = read_folder(make_environment(tmp_path, source=LOADER))
     (tmp_path / "lib/python3.12/site-packages" / f"verifiers-{version}.dist-info").mkdir(
         parents=True
     )

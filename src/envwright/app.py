@@ -1,22 +1,23 @@
 """The composition root: the only place that picks implementations."""
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from packaging.utils import canonicalize_name
 from pydantic import JsonValue
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script, read_script
-from envwright.environment import Source, resolve
-from envwright.environment.source import snapshot
+from envwright.environment import HubId, Installed, Source, read_address, read_folder, snapshot
+from envwright.environment.distribution import read_installed
 from envwright.errors import Interrupted, SandboxError, UsageError
 from envwright.gateway import Gateway
-from envwright.host import Builder, Loaded, load
+from envwright.host import Builder, Follow, Loaded, OwnVenv, Show, fetch, load, read_own_venv
 from envwright.model import Model, Protocol, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
@@ -39,6 +40,7 @@ class RunOptions:
 
     environment: str
     agents: tuple[str, ...]
+    venv: Path | None = None
     tasks: int | None = None
     trials: int = 1
     selected: tuple[str, ...] = ()
@@ -53,20 +55,41 @@ class RunOptions:
     args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
+@contextmanager
+def unseen(_: str) -> Generator[Show]:
+    """Nobody watches."""
+    yield lambda _: None
+
+
 class App:
     """What a command works with; everything is made when it is first needed."""
 
-    def __init__(self, settings: Settings, *, sandbox: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        sandbox: str,
+        say: Callable[[str], None],
+        follow: Follow = unseen,
+    ) -> None:
         self.settings = settings
         self.say = say
+        self.follow = follow
         self.sandbox = SANDBOXES[sandbox]()
         self.stack = AsyncExitStack()
         self._gateway: Gateway | None = None
         self._checked = False
 
     @classmethod
-    def make(cls, *, sandbox: str = "bubblewrap", say: Callable[[str], None]) -> Self:
-        return cls(read_settings(process_variables(), Path.cwd()), sandbox=sandbox, say=say)
+    def make(
+        cls,
+        *,
+        sandbox: str = "bubblewrap",
+        say: Callable[[str], None],
+        follow: Follow = unseen,
+    ) -> Self:
+        settings = read_settings(process_variables(), Path.cwd())
+        return cls(settings, sandbox=sandbox, say=say, follow=follow)
 
     @cached_property
     def store(self) -> Store:
@@ -119,8 +142,36 @@ class App:
         model = await self.model(name, endpoint, key_env)
         return await self.gateway([model]).try_out(model)
 
-    def resolve(self, text: str) -> Source:
-        return resolve(text)
+    def own_venv(self, path: Path | None) -> OwnVenv | None:
+        """The user's own venv, where one is named."""
+        home = self.settings.variables.get("HOME")
+        return None if path is None else read_own_venv(path, Path(home).resolve() if home else None)
+
+    async def resolve(self, text: str, own: OwnVenv | None = None) -> Source:
+        """The environment that `text` names; `UsageError` when it names none."""
+        match read_address(text, venv=own is not None):
+            case HubId() as wanted:
+                await self.check_sandbox()
+                shelves = self.settings.cache / "hub"
+                return await fetch(wanted, self.settings.hub_index, self.builder, shelves)
+            case Installed() as wanted:
+                assert own is not None
+                return read_installed(own.distribution(wanted))
+            case folder:
+                if own is not None and canonicalize_name(text) in own.found:
+                    self.say(f"{text} is taken as the folder, not as what is installed there")
+                return read_folder(folder)
+
+    @cached_property
+    def builder(self) -> Builder:
+        return Builder(
+            venvs=self.settings.venvs,
+            cache=self.settings.cache / "uv",
+            sandbox=self.sandbox,
+            variables=self.settings.variables,
+            say=self.say,
+            follow=self.follow,
+        )
 
     def arguments(self, source: Source, given: Json) -> Json:
         """The environment's arguments: the file's, then the flags'."""
@@ -170,13 +221,14 @@ class App:
     async def prepare(
         self, options: RunOptions, *, dry: bool = False
     ) -> tuple[Request, Loaded, Cast, Gateway]:
-        source = self.resolve(options.environment)
+        own = self.own_venv(options.venv)
+        source = await self.resolve(options.environment, own)
         agents, cast = await self.cast(options, dry=dry)
         asked = [*cast.models.values(), *([cast.judge] if cast.judge else [])]
         gateway = self.gateway([] if dry else asked)
         args = self.arguments(source, options.args)
-        loaded = await self.load(source, args, gateway)
-        own = self.settings.file.sampling.model_dump(exclude_none=True)
+        loaded = await self.load(source, args, gateway, own)
+        default = self.settings.file.sampling.model_dump(exclude_none=True)
         flags = options.sampling.model_dump(exclude_none=True)
         request = Request(
             agents=agents,
@@ -184,7 +236,7 @@ class App:
             trials=options.trials,
             selected=options.selected,
             task_seed=options.task_seed or self.settings.task_seed,
-            sampling=Sampling.model_validate({**own, **flags}),
+            sampling=Sampling.model_validate({**default, **flags}),
             args=args,
             fresh=options.fresh,
             limits=self.settings.file.limits.of_trial(),
@@ -228,18 +280,12 @@ class App:
                 self.say("warning: --sandbox none: environment code can read and change your files")
             self._checked = True
 
-    async def load(self, source: Source, args: Json, gateway: Gateway) -> Loaded:
+    async def load(
+        self, source: Source, args: Json, gateway: Gateway, own: OwnVenv | None = None
+    ) -> Loaded:
         await self.check_sandbox()
         kept = snapshot(source, self.settings.home / "revisions")
-        builder = Builder(
-            venvs=self.settings.venvs,
-            cache=self.settings.cache / "uv",
-            sandbox=self.sandbox,
-            variables=self.settings.variables,
-            say=self.say,
-        )
-        loaded = await load(
-            kept, builder, args, self.settings.file.limits.of_host(), gateway.attach
-        )
+        limits = self.settings.file.limits.of_host()
+        loaded = await load(kept, self.builder, args, limits, gateway.attach, own)
         self.stack.push_async_callback(loaded.pool.close)
         return loaded

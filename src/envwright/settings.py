@@ -21,6 +21,7 @@ from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
 
 FILE = "envwright.toml"
+HUB_INDEX = "https://hub.primeintellect.ai/{owner}/simple/"
 
 
 class RetryTable(Record):
@@ -59,6 +60,13 @@ class EnvironmentTable(Record):
 
     args: dict[str, JsonValue] = {}
     """Arguments of the environment of this name; `--arg` wins."""
+
+
+class HubTable(Record):
+    """`[hub]`"""
+
+    index: str = Field(default=HUB_INDEX, pattern=r"^https?://[^\s]*\{owner\}[^\s]*$", repr=False)
+    """Where the packages of an owner are listed; `ENVWRIGHT_HUB_INDEX` wins."""
 
 
 class LimitsTable(Record):
@@ -107,6 +115,7 @@ class FileTables(Record):
     sampling: Sampling = Sampling()
     roles: RolesTable = RolesTable()
     environments: dict[str, EnvironmentTable] = {}
+    hub: HubTable = HubTable()
     limits: LimitsTable = LimitsTable()
     budget: Budget = Budget()
 
@@ -122,6 +131,8 @@ class Settings(Record):
     """`s3://…` or `file://…`; else blobs are in the home."""
     task_seed: str | None = Field(default=None, repr=False)
     """Draws the tasks of a run; in no file, so that who edits the project does not read it."""
+    hub_index: str = Field(default=HUB_INDEX, repr=False)
+    """Of an owner, in place of `{owner}`."""
     file: FileTables = FileTables()
     variables: dict[str, str] = Field(default={}, repr=False)
 
@@ -182,9 +193,22 @@ def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
         database_url=variables.get("ENVWRIGHT_DATABASE_URL") or None,
         blob_url=variables.get("ENVWRIGHT_BLOB_URL") or None,
         task_seed=variables.get("ENVWRIGHT_TASK_SEED") or None,
+        hub_index=hub_index(variables, tables),
         file=tables,
         variables=dict(variables),
     )
+
+
+def hub_index(variables: Mapping[str, str], tables: FileTables) -> str:
+    if not (index := variables.get("ENVWRIGHT_HUB_INDEX")):
+        return tables.hub.index
+    try:
+        return HubTable(index=index).index
+    except ValidationError as error:
+        # The URL may hold a key: it is not repeated.
+        raise UsageError(
+            "ENVWRIGHT_HUB_INDEX is no URL with {owner} in it", hint=f"such as {HUB_INDEX}"
+        ) from error
 
 
 def find_file(start: Path) -> Path | None:
@@ -217,7 +241,9 @@ def read_file(path: Path) -> FileTables:
 def said(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return "there is no such key"
-    return f"{error['msg']}, not {error['input']!r}"
+    # A URL may hold a key: it is not repeated.
+    given = "" if "://" in str(error["input"]) else f", not {error['input']!r}"
+    return f"{error['msg']}{given}"
 
 
 def line_of(text: str, keys: list[str]) -> int | None:

@@ -8,6 +8,7 @@ import click
 
 from envwright.app import App, RunOptions
 from envwright.cli.output import say
+from envwright.cli.progress import follow
 from envwright.cli.run import Bars, exit_code, print_result
 from envwright.cli.shared import run_async
 from envwright.cli.trial import show_latest
@@ -45,7 +46,7 @@ def demo(environment: str, tasks: int, trials: int) -> None:
 
     async def main(stop: asyncio.Event) -> int:
         say(f"1. {environment} in a sandbox, tried by {LOCAL_NAME}, by `oracle` and by `noop`")
-        async with App.make(say=say) as app:
+        async with App.make(say=say, follow=follow) as app:
             with Bars(as_json=False) as bars:
                 result = await app.run(options, Watch(bars.planned, bars.ended, stop))
         print_result(result, as_json=False)

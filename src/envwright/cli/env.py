@@ -21,6 +21,7 @@ from envwright.cli.output import (
     short,
     table,
 )
+from envwright.cli.progress import follow
 from envwright.cli.shared import environment_options, json_option, parse_args, run_async, until
 from envwright.errors import UsageError
 from envwright.host import Loaded, Scoring
@@ -37,23 +38,26 @@ def env() -> None:
 
 @asynccontextmanager
 async def loaded_environment(
-    text: str, args: tuple[str, ...], sandbox: str, stop: asyncio.Event
+    text: str, venv: Path | None, args: tuple[str, ...], sandbox: str, stop: asyncio.Event
 ) -> AsyncGenerator[Loaded]:
-    async with App.make(sandbox=sandbox, say=say) as app:
-        source = app.resolve(text)
+    async with App.make(sandbox=sandbox, say=say, follow=follow) as app:
+        own = app.own_venv(venv)
+        source = await until(stop, app.resolve(text, own))
         given = app.arguments(source, parse_args(args))
-        yield await until(stop, app.load(source, given, app.gateway()))
+        yield await until(stop, app.load(source, given, app.gateway(), own))
 
 
 @env.command()
 @click.argument("environment")
 @environment_options
 @json_option
-def inspect(environment: str, args: tuple[str, ...], sandbox: str, as_json: bool) -> None:
+def inspect(
+    environment: str, args: tuple[str, ...], venv: Path | None, sandbox: str, as_json: bool
+) -> None:
     """What ENVIRONMENT is: tasks, rewards, metrics, tools, seats, arguments."""
 
     async def main(stop: asyncio.Event) -> None:
-        async with loaded_environment(environment, args, sandbox, stop) as loaded:
+        async with loaded_environment(environment, venv, args, sandbox, stop) as loaded:
             described = loaded.environment
         if as_json:
             print_json(described)
@@ -84,12 +88,17 @@ def inspect(environment: str, args: tuple[str, ...], sandbox: str, as_json: bool
 @environment_options
 @json_option
 def tasks(
-    environment: str, count: int | None, args: tuple[str, ...], sandbox: str, as_json: bool
+    environment: str,
+    count: int | None,
+    args: tuple[str, ...],
+    venv: Path | None,
+    sandbox: str,
+    as_json: bool,
 ) -> None:
     """The tasks of ENVIRONMENT; with --json one object per line."""
 
     async def main(stop: asyncio.Event) -> None:
-        async with loaded_environment(environment, args, sandbox, stop) as loaded:
+        async with loaded_environment(environment, venv, args, sandbox, stop) as loaded:
             total = loaded.environment.tasks.count
             if total is None and count is None and as_json:
                 name = loaded.environment.name
@@ -128,6 +137,7 @@ def score(
     reply: str | None,
     replies: Path | None,
     args: tuple[str, ...],
+    venv: Path | None,
     sandbox: str,
     as_json: bool,
 ) -> None:
@@ -135,7 +145,7 @@ def score(
     pairs = read_pairs(task, reply, replies)
 
     async def main(stop: asyncio.Event) -> int:
-        async with loaded_environment(environment, args, sandbox, stop) as loaded:
+        async with loaded_environment(environment, venv, args, sandbox, stop) as loaded:
             scored = await until(stop, score_pairs(loaded, pairs))
         broken = 0
         for (name, _), each in zip(pairs, scored, strict=True):

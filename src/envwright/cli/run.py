@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.progress import (
@@ -31,6 +32,7 @@ from envwright.cli.output import (
     talk_console,
     usd_text,
 )
+from envwright.cli.progress import SAY_EVERY_SECONDS, follow
 from envwright.cli.shared import environment_options, json_option, parse_args, run_async, until
 from envwright.errors import Cause
 from envwright.trial import Outcome, Sampling, Scored, TrialSpec
@@ -111,6 +113,7 @@ def run(
     fresh: bool,
     dry_run: bool,
     args: tuple[str, ...],
+    venv: Path | None,
     sandbox: str,
     as_json: bool,
 ) -> None:
@@ -118,6 +121,7 @@ def run(
     options = RunOptions(
         environment=environment,
         agents=tuple(dict.fromkeys([*(f"chat:{m}" for m in models), *agents])),
+        venv=venv,
         tasks=tasks,
         trials=trials,
         selected=selected,
@@ -139,7 +143,7 @@ def run(
     )
 
     async def main(stop: asyncio.Event) -> int:
-        async with App.make(sandbox=sandbox, say=say) as app:
+        async with App.make(sandbox=sandbox, say=say, follow=follow) as app:
             if dry_run:
                 print_estimate(await until(stop, app.estimate(options)), as_json=as_json)
                 return 0
@@ -149,9 +153,6 @@ def run(
         return exit_code(result, stopped=stop.is_set())
 
     sys.exit(run_async(main))
-
-
-SAY_EVERY_SECONDS = 15.0
 
 
 class Bars:
@@ -175,7 +176,6 @@ class Bars:
         self._left = 0
 
     def __enter__(self) -> "Bars":
-        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -184,6 +184,9 @@ class Bars:
     def planned(self, sweep: str, trials: Sequence[TrialSpec], missing: set[str]) -> None:
         say(f"sweep {sweep}: {len(trials)} trials, {len(trials) - len(missing)} scored already")
         self._left = len(missing)
+        # Not before: until here something else may be shown on the terminal.
+        self._progress.start()
+        self._said_at = time.monotonic()
         totals = Counter(str(spec.agent) for spec in trials)
         todo = Counter(str(spec.agent) for spec in trials if spec.id in missing)
         for agent, total in totals.items():

@@ -5,6 +5,7 @@ import functools
 import json
 import signal
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -29,19 +30,25 @@ arg_option = click.option(
     metavar="NAME=VALUE",
     help="An argument of the environment. Repeatable.",
 )
+venv_option = click.option(
+    "--venv",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A venv of yours to run it in; a bare name is then what is installed there.",
+)
 
 
 split_option = click.option("--split", metavar="NAME", help="Short for --arg split=NAME.")
 
 
 def environment_options(command: Callable[..., None]) -> Callable[..., None]:
-    """`--arg`, `--split` and `--sandbox`; a split reaches the command as an argument."""
+    """`--arg`, `--split`, `--venv`, `--sandbox`; a split reaches the command as an argument."""
 
     @functools.wraps(command)
     def with_split(*, args: tuple[str, ...], split: str | None, **given: Any) -> None:
         command(args=args if split is None else (*args, f"split={split}"), **given)
 
-    return sandbox_option(arg_option(split_option(with_split)))
+    return sandbox_option(venv_option(arg_option(split_option(with_split))))
 
 
 def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -1,15 +1,21 @@
 """WHAT is tested, as data: `Environment`, `Task`, and `Source`, where a revision comes from."""
 
+from envwright.environment.address import Address, HubId, Installed, read_address
 from envwright.environment.environment import Argument, Environment, Kind, Signal, Task, TaskCount
-from envwright.environment.source import Source, resolve
+from envwright.environment.source import Source, read_folder, snapshot
 
 __all__ = [
+    "Address",
     "Argument",
     "Environment",
+    "HubId",
+    "Installed",
     "Kind",
     "Signal",
     "Source",
     "Task",
     "TaskCount",
-    "resolve",
+    "read_address",
+    "read_folder",
+    "snapshot",
 ]

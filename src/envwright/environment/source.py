@@ -1,9 +1,8 @@
 """`Source`: where a revision comes from, and the exact content that it is.
 
-`resolve` reads a folder as data: nothing of it is imported or run. `snapshot` copies
-it aside, so that an edit during a sweep changes no trial. Files that may hold keys
-(`.env*`), links that lead out of the folder, caches and version control are no part
-of a revision.
+A folder is read as data: nothing of it is imported or run. `snapshot` copies it aside,
+so that an edit during a sweep changes no trial. Files that may hold keys (`.env*`),
+links that lead out of the folder, caches and version control are no part of a revision.
 """
 
 import ast
@@ -14,10 +13,11 @@ import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
+from pydantic import Field
 
 from envwright.errors import UsageError
 from envwright.record import Digest, Json, Record, digest, items, mapping
@@ -27,7 +27,6 @@ LEFT_OUT = {
     *(".pytest_cache", ".ruff_cache", ".mypy_cache", ".tox"),
 }
 LEFT_OUT_AT_THE_TOP = {"venv", "dist", "build", "outputs"}
-HUB_ID = re.compile(r"^[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(@[\w.+-]+)?$")
 
 
 class Source(Record):
@@ -37,72 +36,82 @@ class Source(Record):
     folder: Path
     import_path: Path
     """What goes on the path: the folder itself, or its `src`."""
+    files: tuple[str, ...] | None = None
+    """Those of the folder that are its own; None for all of them."""
+    manifest: str = "pyproject.toml"
+    """The file of the folder that declares what follows."""
     revision: Digest
     dependencies: tuple[str, ...]
     requires_python: str | None = None
     has_load_environment: bool = False
     """Its top module has a `load_environment`: it was written for verifiers 0.1."""
+    index: str | None = Field(default=None, repr=False)
+    """Where its dependencies are looked for before the ordinary index."""
 
 
-def resolve(text: str) -> Source:
-    """The environment that `text` names; `UsageError` when it names none."""
-    path = Path(text).expanduser()
-    if path.is_dir():
-        return read_folder(path.resolve())
-    if path.exists():
-        raise UsageError(f"environment {text!r} is a file", hint="name the folder that holds it")
-    if HUB_ID.match(text) and not text.startswith("."):
-        raise UsageError(
-            f"environment {text!r}: there is no such folder, and Hub ids are not served yet",
-            hint="fetch the package and name its folder",
-        )
-    if re.match(r"^[\w-]+(@[\w.+-]+)?$", text):
-        raise UsageError(
-            f"environment {text!r}: there is no such folder, and a bare name is ambiguous",
-            hint=f"write ./{text} for a folder, or OWNER/{text}@VERSION for a Hub id",
-        )
-    raise UsageError(f"environment {text!r}: no such folder", hint="check the path")
+class Project(Record):
+    """What a package declares of itself, and where."""
+
+    name: str
+    dependencies: tuple[str, ...]
+    requires_python: str | None
+    manifest: Path
 
 
 def read_folder(folder: Path) -> Source:
-    project = read_project(folder)
-    name = project.get("name")
-    if not isinstance(name, str) or not name:
-        raise UsageError(f"{folder}/pyproject.toml: [project] has no name", hint="give it one")
-    declared = project.get("dependencies", [])
-    if not isinstance(declared, list) or not all(isinstance(e, str) for e in items(declared)):
+    return source_of(read_pyproject(folder), folder)
+
+
+def source_of(project: Project, folder: Path, files: tuple[str, ...] | None = None) -> Source:
+    """The environment that a project in this folder is; `UsageError` when it is none."""
+    if "verifiers" not in {requirement_name(each) for each in project.dependencies}:
+        where = project.manifest.relative_to(folder)
         raise UsageError(
-            f"{folder}/pyproject.toml: dependencies is no list of strings",
-            hint='write dependencies = ["verifiers"]',
+            f"{folder} is no environment: its {where} does not depend on verifiers",
+            hint='add "verifiers" to the dependencies of the package',
         )
-    dependencies = tuple(read_requirement(folder, str(each)) for each in items(declared))
-    if "verifiers" not in {requirement_name(each) for each in dependencies}:
-        raise UsageError(
-            f"{folder} is no environment: its pyproject.toml does not depend on verifiers",
-            hint='add "verifiers" to [project] dependencies',
-        )
-    requires_python = project.get("requires-python")
-    if not isinstance(requires_python, str | None):
-        raise UsageError(
-            f"{folder}/pyproject.toml: requires-python is no text",
-            hint='write requires-python = ">=3.11"',
-        )
-    module = re.sub(r"[-.]+", "_", name).lower()
-    top = find_top_module(folder, module)
+    module = module_of(project.name)
+    top = find_top_module(folder, module, files)
     return Source(
-        name=name,
+        name=project.name,
         module=module,
         folder=folder,
         import_path=top.parent.parent if top.name == "__init__.py" else top.parent,
-        revision=digest_of_folder(folder),
-        dependencies=dependencies,
-        requires_python=requires_python,
+        files=files,
+        manifest=project.manifest.relative_to(folder).as_posix(),
+        revision=digest_of_folder(folder, files),
+        dependencies=project.dependencies,
+        requires_python=project.requires_python,
         has_load_environment="load_environment" in names_of(top),
     )
 
 
-def read_project(folder: Path) -> Json:
-    file = folder / "pyproject.toml"
+def read_pyproject(folder: Path) -> Project:
+    manifest = folder / "pyproject.toml"
+    table = read_project_table(folder, manifest)
+    name = table.get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{manifest}: [project] has no name", hint="give it one")
+    declared = table.get("dependencies", [])
+    if not isinstance(declared, list) or not all(isinstance(e, str) for e in items(declared)):
+        raise UsageError(
+            f"{manifest}: dependencies is no list of strings",
+            hint='write dependencies = ["verifiers"]',
+        )
+    requires_python = table.get("requires-python")
+    if not isinstance(requires_python, str | None):
+        raise UsageError(
+            f"{manifest}: requires-python is no text", hint='write requires-python = ">=3.11"'
+        )
+    return Project(
+        name=name,
+        dependencies=tuple(str(read_requirement(manifest, str(each))) for each in items(declared)),
+        requires_python=requires_python,
+        manifest=manifest,
+    )
+
+
+def read_project_table(folder: Path, file: Path) -> Json:
     if not file.is_file():
         raise UsageError(
             f"{folder} is no environment: it has no pyproject.toml",
@@ -117,13 +126,13 @@ def read_project(folder: Path) -> Json:
     return project
 
 
-def read_requirement(folder: Path, text: str) -> str:
+def read_requirement(manifest: Path, text: str) -> Requirement:
     """A dependency as the standard spells it: whatever else the text holds would be an option."""
     try:
-        return str(Requirement(text))
+        return Requirement(text)
     except InvalidRequirement as error:
         raise UsageError(
-            f"{folder}/pyproject.toml: dependency {text!r} is no requirement",
+            f"{manifest}: dependency {text!r} is no requirement",
             hint='write it as "name>=1.0"',
         ) from error
 
@@ -132,10 +141,16 @@ def requirement_name(requirement: str) -> str:
     return canonicalize_name(Requirement(requirement).name)
 
 
-def find_top_module(folder: Path, module: str) -> Path:
+def module_of(name: str) -> str:
+    """The module that a project of this name is imported as."""
+    return re.sub(r"[-.]+", "_", name).lower()
+
+
+def find_top_module(folder: Path, module: str, files: tuple[str, ...] | None) -> Path:
     for base in (folder, folder / "src"):
         for file in (base / module / "__init__.py", base / f"{module}.py"):
-            if file.is_file():
+            own = files is None or file.relative_to(folder).as_posix() in files
+            if own and file.is_file():
                 return file
     raise UsageError(
         f"{folder} is no environment: there is no package {module}/ in it",
@@ -164,26 +179,48 @@ def names_of(module: Path) -> set[str]:
     return names
 
 
-def files_of(folder: Path) -> Iterator[Path]:
+def files_of(folder: Path, files: tuple[str, ...] | None = None) -> Iterator[Path]:
     """Every file and link of a revision, in one order."""
+    named = sorted(map(PurePath, files or ()), key=as_walked)
+    found = walk(folder) if files is None else (folder / name for name in named)
+    for path in found:
+        real = Path(os.path.realpath(path)) if files or path.is_symlink() else path
+        if not real.is_relative_to(folder):
+            raise UsageError(
+                f"{path} links to {real}, out of the environment's folder",
+                hint="copy the file into the folder",
+            )
+        hidden = files is not None and not belongs(real.relative_to(folder))
+        if (path.is_symlink() or path.is_file()) and not hidden:
+            yield path
+
+
+def walk(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        left_out = LEFT_OUT | LEFT_OUT_AT_THE_TOP if parent == str(folder) else LEFT_OUT
-        folders[:] = sorted(
-            f
-            for f in folders
-            if f not in left_out and not f.endswith(".egg-info") and not may_hold_keys(f)
-        )
+        inside = Path(parent).relative_to(folder)
+        folders[:] = sorted(f for f in folders if is_entered(inside / f))
         for name in sorted([*files, *(f for f in folders if (Path(parent) / f).is_symlink())]):
-            path = Path(parent) / name
-            if name.endswith(".pyc") or may_hold_keys(name):
-                continue
-            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(folder):
-                raise UsageError(
-                    f"{path} links to {path.readlink()}, out of the environment's folder",
-                    hint="copy the file into the folder",
-                )
-            if path.is_symlink() or path.is_file():
-                yield path
+            if not name.endswith(".pyc") and not may_hold_keys(name):
+                yield Path(parent) / name
+
+
+def as_walked(file: PurePath) -> list[tuple[bool, str]]:
+    """Sorts names as `walk` yields them: a folder's files come before its folders."""
+    *folders, name = file.parts
+    return [*((True, folder) for folder in folders), (False, name)]
+
+
+def belongs(file: PurePath) -> bool:
+    """Whether a file of this name, from its folder, is part of a revision."""
+    *folders, _ = file.parents
+    outer = all(is_entered(folder) for folder in folders)
+    return outer and file.suffix != ".pyc" and not may_hold_keys(file.name)
+
+
+def is_entered(folder: PurePath) -> bool:
+    name, at_the_top = folder.name, len(folder.parts) == 1
+    left_out = name in LEFT_OUT or (at_the_top and name in LEFT_OUT_AT_THE_TOP)
+    return not (left_out or name.endswith(".egg-info") or may_hold_keys(name))
 
 
 def may_hold_keys(name: str) -> bool:
@@ -196,9 +233,9 @@ def target_of(link: Path) -> str:
     return os.path.relpath(os.path.realpath(link), link.parent)
 
 
-def digest_of_folder(folder: Path) -> str:
+def digest_of_folder(folder: Path, files: tuple[str, ...] | None = None) -> str:
     listing: list[list[str | bool]] = []
-    for path in files_of(folder):
+    for path in files_of(folder, files):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
             listing.append([name, "link", target_of(path)])
@@ -221,7 +258,7 @@ def snapshot(source: Source, revisions: Path) -> Source:
         revisions.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=revisions))
         try:
-            for path in files_of(source.folder):
+            for path in files_of(source.folder, source.files):
                 target = scratch / path.relative_to(source.folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_symlink():
@@ -242,4 +279,4 @@ def snapshot(source: Source, revisions: Path) -> Source:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     inside = source.import_path.relative_to(source.folder)
-    return source.model_copy(update={"folder": kept, "import_path": kept / inside})
+    return source.model_copy(update={"folder": kept, "import_path": kept / inside, "files": None})

@@ -54,7 +54,7 @@ def kind_of(source: Source, venv: Path) -> Kind:
     if version is None:
         raise UsageError(
             f"environment {source.name}: its venv has no verifiers",
-            hint=f"a marker may exclude it here: see {source.folder / 'pyproject.toml'}",
+            hint=f"a marker may exclude it here: see {source.folder / source.manifest}",
         )
     if OLDEST_V0 <= version < BEHIND_V0:
         return Kind.VERIFIERS_V0
@@ -62,7 +62,7 @@ def kind_of(source: Source, venv: Path) -> Kind:
         return Kind.VERIFIERS
     raise UsageError(
         f"environment {source.name} resolves to verifiers {version}, which is not served",
-        hint=f"served are {SERVED}: change the pin in its pyproject.toml",
+        hint=f"served are {SERVED}: change the pin in its {source.manifest}",
     )
 
 

@@ -11,8 +11,9 @@ from envwright.errors import EnvironmentFailure, UsageError
 from envwright.host.package import place_package
 from envwright.host.pool import Pool
 from envwright.host.process import Attach, CallError, HostDied, HostProcess, HostSpec
+from envwright.host.reuse import OwnVenv, reuse
 from envwright.host.venv import Builder, ensure_venv
-from envwright.record import Json, items, mapping
+from envwright.record import Digest, Json, items, mapping
 from envwright.sandbox import Confinement
 from envwright.trace import Score
 from envwright.trace.verifiers import NotANumber, read_number, read_score
@@ -53,6 +54,8 @@ class Loaded:
     pool: Pool
     args: Json
     limits: HostLimits
+    venv: Digest | None = None
+    """The content of the user's own venv; None where the revision says what is installed."""
 
     async def tasks(self, start: int, stop: int) -> list[Task]:
         """Tasks `start` to `stop`, fewer when there are fewer."""
@@ -96,10 +99,15 @@ class Loaded:
 
 
 async def load(
-    source: Source, builder: Builder, args: Json, limits: HostLimits, attach: Attach
+    source: Source,
+    builder: Builder,
+    args: Json,
+    limits: HostLimits,
+    attach: Attach,
+    own: OwnVenv | None = None,
 ) -> Loaded:
     """The environment, described by a host that loaded it; its errors are the user's to read."""
-    venv = await ensure_venv(source, builder)
+    venv = await ensure_venv(source, builder) if own is None else reuse(source, own)
     spec = HostSpec(
         source=source,
         venv=venv,
@@ -137,7 +145,7 @@ async def load(
     except BaseException:
         await pool.close()
         raise
-    return Loaded(environment, source, pool, args, limits)
+    return Loaded(environment, source, pool, args, limits, venv.content)
 
 
 def starter(

@@ -300,8 +300,7 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
             *(str(spec.confinement.processes), venv.kind),
         ),
         mounts=(
-            Mount(venv.folder),
-            Mount(venv.base_prefix),
+            *venv.mounts,
             Mount(spec.package),
             Mount(source.folder),
         ),

@@ -11,29 +11,19 @@ import contextlib
 import fcntl
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from uv import find_uv_bin
-
 from envwright.environment import Kind, Source
-from envwright.errors import SandboxError, UsageError
+from envwright.errors import UsageError
 from envwright.host.dialect import kind_of, requirements_of
 from envwright.host.interpreter import Interpreter, find_interpreter
-from envwright.record import digest
-from envwright.sandbox import Command, Confinement, Mount, Sandbox
-
-PASSED_VARIABLES = (
-    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS"),
-    *("UV_INDEX_STRATEGY", "UV_NATIVE_TLS", "SSL_CERT_FILE", "SSL_CERT_DIR", "UV_OFFLINE"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
-)
-"""What uv needs to find the registry; everything else stays outside."""
+from envwright.host.uv import SOURCE_ONLY, Follow, Say, Uv, gist, has_key
+from envwright.record import Digest, digest
+from envwright.sandbox import Command, Mount, Sandbox
 
 REQUIREMENTS = "requirements.txt"
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +33,14 @@ class Venv:
     """Where its interpreter really lives."""
     kind: Kind
     """What its verifiers serves."""
+    content: Digest | None = None
+    """Of a venv of the user's; one of ours follows from the revision."""
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        """All of it that a sandbox must see; a prefix may be a link to where it really is."""
+        paths = (self.folder, self.base_prefix, self.base_prefix.resolve())
+        return tuple(map(Mount, dict.fromkeys(paths)))
 
     @property
     def python(self) -> Path:
@@ -58,6 +56,11 @@ class Builder:
     sandbox: Sandbox
     variables: dict[str, str]
     say: Say
+    follow: Follow
+
+    def uv(self, cache: Path | None = None) -> Uv:
+        """With the shared cache, or a private one where code of others runs."""
+        return Uv(self.sandbox, self.variables, cache or self.cache)
 
 
 async def ensure_venv(source: Source, builder: Builder) -> Venv:
@@ -65,7 +68,8 @@ async def ensure_venv(source: Source, builder: Builder) -> Venv:
     interpreter = await find_interpreter(source)
     base = interpreter.base_prefix
     requirements, added = requirements_of(source)
-    wanted = digest([sorted(requirements), interpreter.version, str(base)])[:16]
+    index = [source.index] if source.index else []
+    wanted = digest([sorted(requirements), interpreter.version, str(base), *index])[:16]
     folder = builder.venvs / wanted
     builder.venvs.mkdir(parents=True, exist_ok=True)
     async with locked(builder.venvs / f"{wanted}.lock"):
@@ -86,27 +90,34 @@ async def ensure_venv(source: Source, builder: Builder) -> Venv:
 
 async def build(folder: Path, interpreter: Interpreter, source: Source, builder: Builder) -> None:
     install = (
-        *("pip", "install", "--python", str(folder / "bin" / "python"), "--no-progress"),
+        *("pip", "install", "--python", str(folder / "bin" / "python")),
         *("-r", str(folder / REQUIREMENTS)),
     )
-    builder.cache.mkdir(parents=True, exist_ok=True)
     mounts = (Mount(interpreter.base_prefix), Mount(folder, writable=True))
     create = ("venv", "--python", str(interpreter.program), "--no-project", "--allow-existing")
-    code, said = await uv((*create, str(folder)), mounts, builder, builder.cache)
-    if code == 0:
-        wheels = (*install, "--only-binary", ":all:")
-        code, said = await uv(wheels, mounts, builder, builder.cache)
-    if code != 0 and "usable wheels" in said:
+    with builder.follow(f"building the venv of {source.name}") as show:
+        uv = builder.uv()
+        code, said = await uv.run((*create, str(folder)), mounts, show)
+        if code == 0:
+            wheels = (*install, "--only-binary", ":all:")
+            code, said = await uv.with_index(source.index).run(wheels, mounts, show)
+    if code != 0 and SOURCE_ONLY in said:
         builder.say("something comes only as source: building it, apart")
-        with tempfile.TemporaryDirectory(prefix="build-", dir=builder.venvs) as private:
-            code, said = await uv(install, mounts, builder, Path(private))
+        index = None if source.index is None or has_key(source.index) else source.index
+        with (
+            tempfile.TemporaryDirectory(prefix="build-", dir=builder.venvs) as private,
+            builder.follow(f"building the venv of {source.name}") as show,
+        ):
+            uv = builder.uv(Path(private)).with_index(index)
+            code, said = await uv.run(install, mounts, show)
     if code == 0:
-        await compile_bytecode(folder, interpreter.base_prefix, builder)
+        with builder.follow(f"compiling the venv of {source.name}"):
+            await compile_bytecode(folder, interpreter.base_prefix, builder)
     if code != 0:
         shutil.rmtree(folder, ignore_errors=True)
         raise UsageError(
             f"the dependencies of {source.name} cannot be installed: {gist(said)}",
-            hint=f"check [project] dependencies in {source.folder / 'pyproject.toml'}, "
+            hint=f"check the dependencies in {source.folder / source.manifest}, "
             "and that the package registry can be reached",
         )
 
@@ -130,44 +141,6 @@ async def compile_bytecode(folder: Path, base_prefix: Path, builder: Builder) ->
     except asyncio.CancelledError:
         process.kill()
         raise
-
-
-async def uv(
-    arguments: tuple[str, ...], mounts: tuple[Mount, ...], builder: Builder, cache: Path
-) -> tuple[int, str]:
-    program = Path(find_uv_bin()).resolve()
-    command = Command(
-        argv=(str(program), "--no-config", *arguments),
-        mounts=(Mount(program), *mounts, Mount(cache, writable=True)),
-        variables={
-            **{
-                name: builder.variables[name]
-                for name in PASSED_VARIABLES
-                if name in builder.variables
-            },
-            "UV_CACHE_DIR": str(cache),
-            "UV_LINK_MODE": "copy",
-            "HOME": "/tmp",
-            "PATH": "/usr/bin:/bin",
-            "NO_COLOR": "1",
-        },
-        confinement=Confinement(network=True),
-    )
-    process = await builder.sandbox.start(command)
-    try:
-        code = await process.wait()
-    except asyncio.CancelledError:
-        process.kill()
-        raise
-    if code == 125:
-        raise SandboxError(f"the build sandbox could not be entered: {process.tail}")
-    return code, process.tail
-
-
-def gist(said: str) -> str:
-    """uv's own reason on one line."""
-    lines = [line.strip(" ╰─▶│×├") for line in said.splitlines() if line.strip()]
-    return " ".join(lines)[-500:] or "uv said nothing"
 
 
 @contextlib.asynccontextmanager

@@ -21,10 +21,12 @@ class Plan(Record):
     judge: Digest | None = None
     """The content of the judge's model."""
     limits: Limits = Limits()
+    venv: Digest | None = None
+    """The content of the user's own venv."""
 
     @property
     def digest(self) -> str:
-        return digest(self)
+        return digest(self.model_dump(mode="json", exclude={"venv": self.venv is None}))
 
 
 def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
@@ -40,6 +42,7 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             args=plan.args,
             judge=plan.judge,
             limits=plan.limits,
+            venv=plan.venv,
             n=n,
         )
         for n in range(first, first + plan.trials)

@@ -55,9 +55,12 @@ class TrialSpec(Record):
     judge: Digest | None = None
     """What environment code could ask: the content of the judge's model."""
     limits: Limits = Limits()
+    venv: Digest | None = None
+    """The content of the user's own venv; None where the revision says what is installed."""
     n: int = Field(default=0, ge=0)
 
     @property
     def id(self) -> str:
         """Of all that a result can depend on; when neighbours are moved is not among it."""
-        return digest(self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}}))
+        left_out = {"limits": {"stall_seconds": True}, "venv": self.venv is None}
+        return digest(self.model_dump(mode="json", exclude=left_out))

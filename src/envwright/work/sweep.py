@@ -139,6 +139,7 @@ def plan_trials(
         args=request.args,
         judge=cast.judge.content if cast.judge else None,
         limits=request.limits,
+        venv=loaded.venv,
     )
     names = [str(agent) for agent in request.agents]
     first = store.read(sweeps.next_n, revision, names) if request.fresh else 0
