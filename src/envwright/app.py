@@ -13,15 +13,16 @@ from pydantic import JsonValue
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script, read_script
 from envwright.environment import Source, resolve
+from envwright.environment.egress import Mode, Traffic
 from envwright.environment.source import snapshot
-from envwright.errors import Interrupted, SandboxError, UsageError
+from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, UsageError
 from envwright.gateway import Gateway
-from envwright.host import Builder, Loaded, load
+from envwright.host import Builder, Loaded, Permit, Preparation, load
 from envwright.model import Model, Protocol, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
-from envwright.settings import Settings, process_variables, read_settings
+from envwright.settings import FILE, Settings, process_variables, read_settings
 from envwright.store import Store
 from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
@@ -87,7 +88,7 @@ class App:
             for model in models
             if model.api_key_env and (key := self.settings.key_of(model))
         }
-        gateway = Gateway(keys, self.store)
+        gateway = Gateway(keys, self.store, self.say)
         self.stack.push_async_callback(gateway.close)
         return gateway
 
@@ -123,8 +124,18 @@ class App:
 
     def arguments(self, source: Source, given: Json) -> Json:
         """The environment's arguments: the file's, then the flags'."""
-        table = self.settings.file.environments.get(source.name)
-        return {**(table.args if table else {}), **given}
+        return {**self.settings.environment(source.name).args, **given}
+
+    def permit(self, source: Source, gateway: Gateway, *, again: bool = False) -> Permit:
+        """What the file gives an environment of the outside."""
+        table = self.settings.environment(source.name)
+        egress = (table.prepare or table).way_out()
+        folder = self.settings.home / "prepared"
+        return Permit(
+            egress=table.way_out(),
+            secrets=self.settings.secrets_of(source.name, gateway.key_names),
+            prepare=Preparation(egress, folder, again) if egress.mode is not Mode.NONE else None,
+        )
 
     async def cast(
         self, options: RunOptions, *, dry: bool = False
@@ -226,7 +237,11 @@ class App:
                 self.say("warning: --sandbox none: environment code can read and change your files")
             self._checked = True
 
-    async def load(self, source: Source, args: Json, gateway: Gateway) -> Loaded:
+    async def load(
+        self, source: Source, args: Json, gateway: Gateway, *, again: bool = False
+    ) -> Loaded:
+        """The environment with its hosts; `again` prepares it anew."""
+        permit = self.permit(source, gateway, again=again)
         await self.check_sandbox()
         kept = snapshot(source, self.settings.home / "revisions")
         builder = Builder(
@@ -236,8 +251,28 @@ class App:
             variables=self.settings.variables,
             say=self.say,
         )
-        loaded = await load(
-            kept, builder, args, self.settings.file.limits.of_host(), gateway.attach
-        )
+        limits = self.settings.file.limits.of_host()
+        before = gateway.tally.seen()
+        try:
+            loaded = await load(kept, builder, args, limits, gateway.attach, permit)
+        except EnvironmentFailure as error:
+            raise with_refusals(error, source.name, gateway.tally.since(before)) from error
         self.stack.push_async_callback(loaded.pool.close)
         return loaded
+
+
+def with_refusals(
+    error: EnvironmentFailure, name: str, traffic: Iterable[Traffic]
+) -> EnvironmentFailure:
+    """The error, with what was refused on the way and how to allow it."""
+    refused = [f"{each.host}:{each.port}" for each in traffic if each.verdict.is_refusal]
+    if not refused:
+        return error
+    places = ", ".join(refused[:5])
+    allow = ", ".join(f'"{place}"' for place in refused[:5])
+    return EnvironmentFailure(
+        f"{error.message}; its connection to {places} was refused",
+        hint=f'if it may download while it loads: [environments."{name}"] '
+        f'prepare = {{ egress = "allowlist", allow = [{allow}] }} in {FILE}',
+        detail=error.detail,
+    )

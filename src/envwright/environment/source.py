@@ -42,6 +42,8 @@ class Source(Record):
     requires_python: str | None = None
     has_load_environment: bool = False
     """Its top module has a `load_environment`: it was written for verifiers 0.1."""
+    built: bool = False
+    """An agent of ours wrote this revision: it is given no secrets."""
 
 
 def resolve(text: str) -> Source:

@@ -1,7 +1,8 @@
 """Our side of the host: its venv, its process, the pool of them, and `load`."""
 
-from envwright.host.load import HostLimits, Loaded, Scoring, load
+from envwright.host.load import HostLimits, Loaded, Permit, Scoring, load
 from envwright.host.pool import Pool
+from envwright.host.prepare import Preparation
 from envwright.host.process import CallError, HostDied, HostProcess, HostSpec
 from envwright.host.venv import Builder, Venv, ensure_venv
 
@@ -13,7 +14,9 @@ __all__ = [
     "HostProcess",
     "HostSpec",
     "Loaded",
+    "Permit",
     "Pool",
+    "Preparation",
     "Scoring",
     "Venv",
     "ensure_venv",

@@ -3,6 +3,7 @@
 from pydantic import Field, JsonValue
 
 from envwright.agent import AgentSpec
+from envwright.environment.egress import Egress
 from envwright.record import Digest, Record, digest
 from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec
 
@@ -19,10 +20,16 @@ class Plan(Record):
     judge: Digest | None = None
     """The content of the judge's model."""
     limits: Limits = Limits()
+    egress: Egress | None = None
+    """What environment code could reach; None for nothing."""
+    secrets: tuple[str, ...] = ()
+    """The names of those that it was given."""
 
     @property
     def digest(self) -> str:
-        return digest(self)
+        said = self.model_dump(mode="json")
+        unset = {name for name in ("egress", "secrets") if not said[name]}
+        return digest({name: value for name, value in said.items() if name not in unset})
 
 
 def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
@@ -38,6 +45,7 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             args=plan.args,
             judge=plan.judge,
             limits=plan.limits,
+            egress=plan.egress,
             n=n,
         )
         for n in range(first, first + plan.trials)

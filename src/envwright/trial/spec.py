@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from envwright.agent.spec import AgentSpec
+from envwright.environment.egress import Egress
 from envwright.record import Digest, Record, digest
 
 
@@ -50,9 +51,12 @@ class TrialSpec(Record):
     judge: Digest | None = None
     """What environment code could ask: the content of the judge's model."""
     limits: Limits = Limits()
+    egress: Egress | None = None
+    """What environment code could reach; None for nothing."""
     n: int = Field(default=0, ge=0)
 
     @property
     def id(self) -> str:
         """Of all that a result can depend on; when neighbours are moved is not among it."""
-        return digest(self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}}))
+        said = self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}})
+        return digest({name: value for name, value in said.items() if name != "egress" or value})
