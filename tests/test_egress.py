@@ -15,12 +15,13 @@ import pytest
 from bed import Bed, make_bed
 from envwright.environment.egress import Egress, Mode, Rule, Verdict, host_of, is_public
 from envwright.environment.secret import NO_SECRETS, Secrets
+from envwright.errors import UsageError
 from envwright.gateway import Gateway, Grant, front, proxy
-from envwright.settings import FileTables
+from envwright.settings import read_settings
 from envwright.trial.plan import Plan, trials_of
 from provider import Provider, Reply
 from stage import Door, always, model_at, play
-from support import CommandLine, make_environment
+from support import make_environment
 from tongue import CHAT, MESSAGES, RESPONSES, Tongue
 
 HELLO = b"hello from outside"
@@ -46,9 +47,9 @@ class Greeter(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served() -> Iterator[ThreadingHTTPServer]:
+def served(address: str = "127.0.0.1") -> Iterator[ThreadingHTTPServer]:
     """A web server on loopback; `seen` is what it was asked."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Greeter)
+    server = ThreadingHTTPServer((address, 0), Greeter)
     server.daemon_threads = True
     server.seen = []  # type: ignore[attr-defined]
     thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -400,7 +401,7 @@ def test_floods_are_bounded_and_hold_up_no_model(monkeypatch: pytest.MonkeyPatch
     async def scene(stage: Door, provider: Provider) -> None:
         grant = stage.grant(model_at(provider))
         sandbox = Sandbox(stage.gateway, int(stage.urls[0].split(":")[2].split("/")[0]))
-        silent = [await sandbox.open() for _ in range(15)]
+        silent = [await sandbox.open() for _ in range(10)]
         slow = [await sandbox.open() for _ in range(8)]
         for _, writer in slow:
             writer.write(b"CONNECT slow.test:443 HTTP/1.1\r\nA: b")
@@ -413,6 +414,8 @@ def test_floods_are_bounded_and_hold_up_no_model(monkeypatch: pytest.MonkeyPatch
         assert ends == [408] * 8
         status, _ = await sandbox.connect("x.org:443")
         assert status == 403
+        silent += [await sandbox.open() for _ in range(12)]
+        assert await asyncio.wait_for(silent[-1][0].read(), 5) == b""
         for _, writer in [*silent, *slow]:
             writer.close()
 
@@ -547,13 +550,12 @@ def test_egress_is_part_of_a_trial_only_when_there_is_some():
         ('prepare = { egress = "allowlist" }', 'egress = "allowlist" needs allow'),
     ],
 )
-def test_a_mistake_in_the_file_is_one_line(table: str, words: str, envwright: CommandLine):
-    (envwright.folder / "envwright.toml").write_text(f"[environments.probe]\n{table}\n")
-    root = make_environment(envwright.folder)
-    done = envwright("env", "inspect", root)
-    assert done.code == 2
-    assert words in done.err
-    assert len(done.err.splitlines()) == 1
+def test_a_mistake_in_the_file_is_one_line(table: str, words: str, tmp_path: Path):
+    (tmp_path / "envwright.toml").write_text(f"[environments.probe]\n{table}\n")
+    with pytest.raises(UsageError) as refused:
+        read_settings({}, tmp_path)
+    assert words in str(refused.value)
+    assert "envwright.toml:" in str(refused.value)
 
 
 ASKING = """
@@ -571,40 +573,30 @@ def bed(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[Bed]:
         yield bed
 
 
-def test_a_reward_reaches_what_is_allowed_and_its_trial_says_so(
-    bed: Bed, tmp_path: Path, web: ThreadingHTTPServer
-):
+def test_a_reward_reaches_what_is_allowed_and_its_trial_says_so(bed: Bed, tmp_path: Path):
     """Real environment code in a real sandbox, refused first and then allowed."""
-    place = f"127.0.0.1:{web.server_port}"
-    # Not by its number: that is the sandbox's own loopback, and no proxy is asked for it.
-    names = {"outside.test": ["127.0.0.1"]}
-    url = f"http://outside.test:{web.server_port}/"
-    root = make_environment(tmp_path, name="asking", task=ASKING.format(url=url), count=1)
-    assert place
-
-    async def resolve(host: str, port: int) -> list[str]:
-        return names[host]
-
-    bed.gateway._resolve = resolve  # type: ignore[attr-defined]
-    outcomes: list[Any] = []
-    for table in ({}, {"egress": "allowlist", "allow": [f"outside.test:{web.server_port}"]}):
-        tables = FileTables.model_validate({"environments": {"asking": table}})
-        file = tables.model_copy(update={"limits": bed.app.settings.file.limits})
-        bed.app.settings = bed.app.settings.model_copy(update={"file": file})
+    # Not 127.0.0.1: that is the sandbox's own, and no proxy is asked for it.
+    with served("127.0.0.2") as web:
+        place = f"127.0.0.2:{web.server_port}"
+        task = ASKING.format(url=f"http://{place}/")
+        root = make_environment(tmp_path, name="asking", task=task, count=1)
 
         async def scene() -> Any:
-            loaded = await bed.load(root)
-            return await bed.sweep(loaded, [0])
+            return (await bed.sweep(await bed.load(root), [0]))[0]
 
-        told = bed.do(scene())[0]
-        outcomes.append(told.outcome)
-        blob = told.attempts[-1].blob
-        assert blob is not None
-        (trace,) = json.loads(bed.app.store.blobs.get(blob))
-        (traffic,) = trace["info"]["egress"]
-        outcomes.append((traffic["host"], traffic["verdict"], traffic["received_bytes"] > 0))
-    assert outcomes[0].kind == "failed"
-    assert "403" in outcomes[0].detail
-    assert outcomes[1] == ("outside.test", "no egress", False)
-    assert (outcomes[2].kind, outcomes[2].reward) == ("scored", 1.0)
-    assert outcomes[3] == ("outside.test", "allowed", True)
+        found: list[Any] = []
+        for table in ({}, {"egress": "allowlist", "allow": [place]}):
+            bed.give("asking", table)
+            told = bed.do(scene())
+            blob = told.attempts[-1].blob
+            assert blob is not None
+            (trace,) = json.loads(bed.app.store.blobs.get(blob))
+            (traffic,) = trace["info"]["egress"]
+            found.append((told.outcome, traffic))
+    (refused, first), (allowed, second) = found
+    assert refused.kind == "failed"
+    assert "403: Egress refused" in refused.detail
+    assert (first["host"], first["verdict"]) == ("127.0.0.2", "no egress")
+    assert (allowed.kind, allowed.reward) == ("scored", 1.0)
+    assert (second["verdict"], second["connections"]) == ("allowed", 1)
+    assert second["received_bytes"] > len(HELLO)
