@@ -86,11 +86,11 @@ class EnvironmentTable(Record):
     egress: Mode = Mode.NONE
     """What its code reaches beside the models: `none`, `allowlist` or `open`."""
     allow: tuple[str, ...] = ()
-    """Hosts: `api.example.com`, `*.example.org:443`, `10.0.0.5:8000`; ports 443 and 80 unless \
-named. Addresses that are not public only as an exact host and port."""
+    """Hosts: `api.example.com`, `*.example.org:443`, `10.0.0.5:8000`; ports 443 and 80 unless
+    named. Addresses that are not public only as an exact host and port."""
     prepare: PrepareTable | None = None
-    """`{ egress = "open", allow = […] }`: while it is loaded once to fill its cache; by default \
-its own egress."""
+    """`{ egress = "open", allow = […] }`: while it is loaded once to fill its cache; by default
+    its own egress."""
     secrets: tuple[str, ...] = ()
     """Variables of yours that it is given; their values are kept nowhere."""
 
