@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from bed import Bed, make_bed
+from envwright.agent import AgentKind, AgentSpec
+from envwright.environment import egress
 from envwright.environment.egress import Egress, Mode, Rule, Verdict, host_of, is_public
 from envwright.environment.secret import NO_SECRETS, Secrets
 from envwright.errors import UsageError
 from envwright.gateway import Gateway, Grant, front, proxy
+from envwright.record import digest
 from envwright.settings import read_settings
 from envwright.trial.plan import Plan, trials_of
 from provider import Provider, Reply
@@ -114,7 +117,7 @@ def code_of(body: bytes) -> str:
 
 @asynccontextmanager
 async def standing(
-    egress: Egress,
+    way: Egress,
     names: dict[str, list[str]] | None = None,
     say: Callable[[str], None] | None = None,
     secrets: Secrets = NO_SECRETS,
@@ -129,7 +132,7 @@ async def standing(
     gateway = Gateway({}, None, say, resolve)
     system = proxy.Resolver()
     listener = socket.create_server(("127.0.0.1", 0))
-    detach = await gateway.attach(listener, egress, secrets)
+    detach = await gateway.attach(listener, way, secrets)
     try:
         yield Sandbox(gateway, listener.getsockname()[1] if listener.fileno() >= 0 else 0)
     finally:
@@ -139,10 +142,10 @@ async def standing(
 
 
 def inside(
-    scene: Callable[[Sandbox], Any], egress: Egress, names: dict[str, list[str]] | None = None
+    scene: Callable[[Sandbox], Any], way: Egress, names: dict[str, list[str]] | None = None
 ) -> None:
     async def main() -> None:
-        async with standing(egress, names) as sandbox:
+        async with standing(way, names) as sandbox:
             await scene(sandbox)
 
     asyncio.run(asyncio.wait_for(main(), 60))
@@ -204,8 +207,8 @@ def test_an_entry_that_names_no_host_is_refused(entry: str):
 )
 def test_an_address_that_is_not_public_is_known_in_every_wrapping(address: str):
     assert not is_public(address)
-    for egress in (OPEN, allow("x.org")):
-        verdict = egress.judge_addresses("x.org", 443, ["93.184.215.14", address])
+    for way in (OPEN, allow("x.org")):
+        verdict = way.judge_addresses("x.org", 443, ["93.184.215.14", address])
         assert verdict is Verdict.NOT_PUBLIC
 
 
@@ -217,9 +220,9 @@ def test_a_public_address_is_public(address: str):
 def test_only_an_exact_entry_lifts_the_ban_on_private_addresses():
     for entry in ("x.org", "*.x.org:443", "*.org"):
         assert allow(entry).judge_addresses("x.org", 443, ["10.0.0.1"]) is Verdict.NOT_PUBLIC
-    for egress in (allow("x.org:443"), Egress(mode=Mode.OPEN, allow=("x.org:443",))):
-        assert egress.judge_addresses("x.org", 443, ["10.0.0.1"]) is Verdict.ALLOWED
-        assert egress.judge_addresses("x.org", 444, ["10.0.0.1"]) is Verdict.NOT_PUBLIC
+    for way in (allow("x.org:443"), Egress(mode=Mode.OPEN, allow=("x.org:443",))):
+        assert way.judge_addresses("x.org", 443, ["10.0.0.1"]) is Verdict.ALLOWED
+        assert way.judge_addresses("x.org", 444, ["10.0.0.1"]) is Verdict.NOT_PUBLIC
 
 
 @pytest.mark.parametrize("text", ["a%b", "a\0b", "[::1%lo]", "a" * 254, "", "[x]", "a/b", "a@b"])
@@ -245,7 +248,7 @@ def test_without_egress_nothing_leaves_and_it_is_told(web: ThreadingHTTPServer):
 
     asyncio.run(main())
     assert len(said) == 2
-    assert "api.example.com:443" in said[0]
+    assert "api.example.com:443: no egress. hint: egress and allow" in said[0]
 
 
 def test_what_is_allowed_goes_through_both_ways_and_is_counted(web: ThreadingHTTPServer):
@@ -283,8 +286,8 @@ def test_a_body_is_forwarded(web: ThreadingHTTPServer):
     inside(scene, allow(place))
 
 
-@pytest.mark.parametrize("egress", [OPEN, allow("*.test", "fine.test")], ids=["open", "allowlist"])
-def test_private_places_are_refused_under_every_name(egress: Egress, web: ThreadingHTTPServer):
+@pytest.mark.parametrize("way", [OPEN, allow("*.test", "fine.test")], ids=["open", "allowlist"])
+def test_private_places_are_refused_under_every_name(way: Egress, web: ThreadingHTTPServer):
     port = web.server_port
     names = {"sub.test": ["127.0.0.1"], "fine.test": ["93.184.215.14", "10.0.0.1"]}
     targets = [
@@ -306,8 +309,21 @@ def test_private_places_are_refused_under_every_name(egress: Egress, web: Thread
         assert sandbox.seen()["fine.test", 443] is Verdict.NOT_PUBLIC
 
     before = len(web.seen)  # type: ignore[attr-defined]
-    inside(scene, egress, names)
+    inside(scene, way, names)
     assert len(web.seen) == before  # type: ignore[attr-defined]
+
+
+def test_this_machine_is_refused_under_a_public_address_too(
+    web: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(egress, "is_public", lambda address: True)
+
+    async def scene(sandbox: Sandbox) -> None:
+        status, body = await sandbox.get(f"http://127.0.0.1:{web.server_port}/")
+        assert (status, code_of(body)) == (403, "egress_refused")
+        assert b"this machine" in body
+
+    inside(scene, OPEN)
 
 
 def test_the_address_that_was_judged_is_the_one_that_is_connected_to(web: ThreadingHTTPServer):
@@ -527,17 +543,18 @@ def test_tools_that_the_caller_runs_are_not(tongue: Tongue, tools: list[Any]):
 
 def test_egress_is_part_of_a_trial_only_when_there_is_some():
     key = "0" * 64
-    plans = [
-        Plan(tasks=((0, key),), agents=(), trials=1, egress=egress)
-        for egress in (None, OPEN, allow("x.org"))
-    ]
+    agents = (AgentSpec(kind=AgentKind.NOOP),)
+    ways: tuple[Egress | None, ...] = (None, OPEN, allow("x.org"))
+    plans = [Plan(tasks=((0, key),), agents=agents, trials=1, egress=way) for way in ways]
     assert len({plan.digest for plan in plans}) == 3
-    assert Plan(tasks=((0, key),), agents=(), trials=1).digest == plans[0].digest
-    from envwright.agent import AgentKind, AgentSpec  # noqa: PLC0415
-
-    noop = (AgentSpec(kind=AgentKind.NOOP),)
-    ids = {trials_of(plan.model_copy(update={"agents": noop}), key)[0].id for plan in plans}
-    assert len(ids) == 3
+    assert len({trials_of(plan, key)[0].id for plan in plans}) == 3
+    # What was measured before there was egress keeps its name.
+    said = plans[0].model_dump(mode="json", exclude={"egress", "secrets"})
+    assert plans[0].digest == digest(said)
+    spec = trials_of(plans[0], key)[0]
+    assert spec.id == digest(
+        spec.model_dump(mode="json", exclude={"egress": True, "limits": {"stall_seconds"}})
+    )
 
 
 @pytest.mark.parametrize(

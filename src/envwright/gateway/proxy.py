@@ -257,13 +257,17 @@ async def relay(
             patience.reschedule(min(loop.time() + IDLE_SECONDS, end))
 
         async def send() -> None:
-            while chunk := await reader.read(CHUNK_BYTES):
-                line.sent += len(chunk)
-                alive()
-                there.write(chunk)
-                await there.drain()
-            if there.can_write_eof():
-                there.write_eof()
+            try:
+                while chunk := await reader.read(CHUNK_BYTES):
+                    line.sent += len(chunk)
+                    alive()
+                    there.write(chunk)
+                    await there.drain()
+                if there.can_write_eof():
+                    there.write_eof()
+            except OSError:
+                # The sandbox let go of it: nobody waits for the rest.
+                there.transport.abort()
 
         if head:
             line.sent += len(head)

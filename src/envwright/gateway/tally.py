@@ -12,6 +12,7 @@ from envwright.environment.egress import Traffic, Verdict
 MOST_PLACES = 256
 MOST_SAID = 20
 OTHERS = "(others)"
+HINT = ". hint: egress and allow in its [environments] table say what it may reach"
 
 Key = tuple[str, int, Verdict]
 Counts = tuple[int, int, int]
@@ -49,8 +50,9 @@ class Tally:
 
     def _tell(self, place: str, verdict: Verdict) -> None:
         if self._say is not None and place not in self._said and len(self._said) < MOST_SAID:
+            hint = "" if self._said else HINT
             self._said.add(place)
-            self._say(f"refused environment code a connection to {place}: {verdict}")
+            self._say(f"refused environment code a connection to {place}: {verdict}{hint}")
 
     def seen(self) -> dict[Key, Counts]:
         """All so far, to be compared with later."""
