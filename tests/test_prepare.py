@@ -13,6 +13,7 @@ import pytest
 from bed import Bed, make_bed
 from envwright.environment.egress import Egress, Mode
 from envwright.errors import EnvironmentFailure
+from envwright.host import prepare
 from envwright.host.prepare import Cache, Preparation, ensure_prepared
 from envwright.trial import Scored
 from support import make_environment
@@ -166,6 +167,19 @@ def test_a_cache_is_filled_once_and_again_when_it_changed_or_is_asked_for(tmp_pa
         tmp_path, fill_with("a", filled), said, egress=Egress(mode=Mode.ALLOWLIST, allow=("x",))
     )
     assert other != cache
+
+
+def test_a_long_prepare_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(prepare, "SAY_EVERY_SECONDS", 0.01)
+    said: list[str] = []
+
+    async def slow(cache: Cache) -> None:
+        (cache.folder / "half").write_text("half")
+        while not said:
+            await asyncio.sleep(0.01)
+
+    ensure(tmp_path, slow, said)
+    assert said[0] == "still preparing: 4 bytes so far"
 
 
 def test_a_prepare_that_fails_leaves_nothing_that_counts(tmp_path: Path):

@@ -180,6 +180,10 @@ class Gateway:
 
     def keep_inside(self, body: Json, wire: Wire, place: Place, grant: Grant) -> None:
         """Refuse what would leave by way of the provider: hosted tools, and secrets."""
+        # As text, for a name or a schema may hold one as well as a message.
+        if place.secrets and (name := place.secrets.found_in(json.dumps(body))) is not None:
+            grant.unserved = f"a request to a model held the secret {name}; it was not sent"
+            raise Refusal(403, "secret_in_request", grant.unserved)
         tool = wire.hosted(body)
         if tool is not None and place.egress.mode is Mode.NONE:
             grant.unserved = (
@@ -187,10 +191,6 @@ class Gateway:
                 f"and egress is none"
             )
             raise Refusal(403, "no_egress", grant.unserved)
-        # As text, for a name or a schema may hold one as well as a message.
-        if place.secrets and (name := place.secrets.found_in(json.dumps(body))) is not None:
-            grant.unserved = f"a request to a model held the secret {name}; it was not sent"
-            raise Refusal(403, "secret_in_request", grant.unserved)
 
     async def complete(self, call: "Call") -> web.StreamResponse:
         wire = call.wire

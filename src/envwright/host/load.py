@@ -177,7 +177,7 @@ async def prepare(spec: HostSpec, wanted: Preparation, builder: Builder, attach:
             finally:
                 await host.close()
 
-    identity = (source.revision, spec.args, spec.venv.folder.name)
+    identity = (source.revision, spec.args, str(spec.venv.folder))
     return await ensure_prepared(wanted, identity, fill, builder.say)
 
 

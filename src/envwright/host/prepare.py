@@ -6,6 +6,8 @@ complete is said beside the folder, where code in the sandbox cannot write: a pr
 failed or was killed leaves nothing that counts.
 """
 
+import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -31,6 +33,9 @@ CACHES = {
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 """What keeps libraries from asking a network that is not there."""
+
+
+SAY_EVERY_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +91,40 @@ async def ensure_prepared(
     async with locked(folder / f"{name}.lock"):
         complete = folder / f"{name}.complete"
         last = read_prepared(complete)
-        if last is not None and not again and listing_of(cache.folder) == last.listing:
-            return cache
         if last is not None and not again:
+            if await asyncio.to_thread(listing_of, cache.folder) == last.listing:
+                return cache
             say(f"the cache {cache.folder} was changed: preparing again")
         complete.unlink(missing_ok=True)
         empty(cache.folder)
-        await fill(Cache(cache.folder, filling=True))
-        now = take_stock(cache.folder)
+        telling = asyncio.create_task(tell_size(cache.folder, say))
+        try:
+            await fill(Cache(cache.folder, filling=True))
+        finally:
+            telling.cancel()
+        now = await asyncio.to_thread(take_stock, cache.folder)
         complete.write_text(now.model_dump_json())
         said = f"prepared: {now.files} files, {now.size_bytes} bytes, digest {now.content[:12]}"
         changed = last is not None and last.content != now.content
         say(f"{said}; not what it was before" if changed else said)
     return cache
+
+
+async def tell_size(folder: Path, say: Say) -> None:
+    """Now and then, how much has come."""
+    while True:
+        await asyncio.sleep(SAY_EVERY_SECONDS)
+        size = await asyncio.to_thread(size_of, folder)
+        say(f"still preparing: {size} bytes so far")
+
+
+def size_of(folder: Path) -> int:
+    """What lies in it while it is being written."""
+    size = 0
+    with contextlib.suppress(OSError):
+        for _, _, state in entries(folder):
+            size += state.st_size
+    return size
 
 
 def read_prepared(path: Path) -> Prepared | None:
