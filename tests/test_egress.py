@@ -590,6 +590,7 @@ def bed(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[Bed]:
         yield bed
 
 
+@pytest.mark.slow
 def test_a_reward_reaches_what_is_allowed_and_its_trial_says_so(bed: Bed, tmp_path: Path):
     """Real environment code in a real sandbox, refused first and then allowed."""
     # Not 127.0.0.1: that is the sandbox's own, and no proxy is asked for it.

@@ -101,6 +101,7 @@ async def locks(self, trace: vf.Trace) -> float:
 """
 
 
+@pytest.mark.slow
 def test_what_is_prepared_works_again_when_the_network_is_gone(bed: Bed, web: Web, tmp_path: Path):
     imports = DOWNLOADS.format(url=f"http://{web.place}/words.txt")
     root = make_environment(tmp_path, name="downloads", imports=imports, task=READS, count=1)

@@ -162,6 +162,7 @@ def bed(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[Bed]:
         yield bed
 
 
+@pytest.mark.slow
 def test_a_secret_reaches_environment_code_and_nothing_that_is_kept(bed: Bed, tmp_path: Path):
     root = make_environment(tmp_path, name="leaky", imports=LEAKY, task=SHAPES, count=3)
     source = root / "leaky" / "__init__.py"
@@ -209,6 +210,7 @@ def test_a_revision_that_a_builder_wrote_is_given_no_secrets(bed: Bed, tmp_path:
     assert len(str(refused.value).splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_load_that_fails_tells_no_secret(bed: Bed, tmp_path: Path):
     imports = LEAKY + "\nraise RuntimeError('bad key ' + KEY)\n"
     root = make_environment(tmp_path, name="leaky", imports=imports)
