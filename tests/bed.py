@@ -18,7 +18,7 @@ from envwright.finding import Finding
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
-from envwright.settings import FileTables, LimitsTable, Settings
+from envwright.settings import EnvironmentTable, FileTables, LimitsTable, Settings
 from envwright.store import trial as trials
 from envwright.trial import Outcome
 from envwright.work.sweep import Cast, Request, Watch, run_sweep
@@ -54,6 +54,14 @@ class Bed:
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
+
+    def give(self, name: str, table: dict[str, Any], **variables: str) -> None:
+        """Say this of the environment of that name in the file; add these variables."""
+        settings = self.app.settings
+        known = EnvironmentTable.model_validate(table)
+        file = settings.file.model_copy(update={"environments": {name: known}})
+        more = {**settings.variables, **variables}
+        self.app.settings = settings.model_copy(update={"file": file, "variables": more})
 
     async def load(self, root: Path, **args: Any) -> Loaded:
         return await self.app.load(await self.app.resolve(str(root)), args, self.gateway)

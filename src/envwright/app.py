@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -15,14 +15,26 @@ from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script, read_script
 from envwright.environment import HubId, Installed, Source, read_address, read_folder, snapshot
 from envwright.environment.distribution import read_installed
-from envwright.errors import Interrupted, SandboxError, UsageError
+from envwright.environment.egress import Mode, Traffic
+from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, UsageError
 from envwright.gateway import Gateway
-from envwright.host import Builder, Follow, Loaded, OwnVenv, Show, fetch, load, read_own_venv
+from envwright.host import (
+    Builder,
+    Follow,
+    Loaded,
+    OwnVenv,
+    Permit,
+    Preparation,
+    Show,
+    fetch,
+    load,
+    read_own_venv,
+)
 from envwright.model import Model, Protocol, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
-from envwright.settings import Settings, process_variables, read_settings
+from envwright.settings import FILE, Settings, process_variables, read_settings
 from envwright.store import Store
 from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
@@ -111,7 +123,7 @@ class App:
             for model in models
             if model.api_key_env and (key := self.settings.key_of(model))
         }
-        gateway = Gateway(keys, self.store)
+        gateway = Gateway(keys, self.store, self.say)
         self.stack.push_async_callback(gateway.close)
         return gateway
 
@@ -175,8 +187,18 @@ class App:
 
     def arguments(self, source: Source, given: Json) -> Json:
         """The environment's arguments: the file's, then the flags'."""
-        table = self.settings.file.environments.get(source.name)
-        return {**(table.args if table else {}), **given}
+        return {**self.settings.environment(source.name).args, **given}
+
+    def permit(self, source: Source, gateway: Gateway, *, again: bool = False) -> Permit:
+        """What the file gives an environment of the outside."""
+        table = self.settings.environment(source.name)
+        egress = (table.prepare or table).way_out()
+        folder = self.settings.home / "prepared"
+        return Permit(
+            egress=table.way_out(),
+            secrets=self.settings.secrets_of(source.name, gateway.key_names),
+            prepare=Preparation(egress, folder, again) if egress.mode is not Mode.NONE else None,
+        )
 
     async def cast(
         self, options: RunOptions, *, dry: bool = False
@@ -281,11 +303,40 @@ class App:
             self._checked = True
 
     async def load(
-        self, source: Source, args: Json, gateway: Gateway, own: OwnVenv | None = None
+        self,
+        source: Source,
+        args: Json,
+        gateway: Gateway,
+        own: OwnVenv | None = None,
+        *,
+        again: bool = False,
     ) -> Loaded:
+        """The environment with its hosts; `again` prepares it anew."""
+        permit = replace(self.permit(source, gateway, again=again), venv=own)
         await self.check_sandbox()
         kept = snapshot(source, self.settings.home / "revisions")
         limits = self.settings.file.limits.of_host()
-        loaded = await load(kept, self.builder, args, limits, gateway.attach, own)
+        before = gateway.tally.seen()
+        try:
+            loaded = await load(kept, self.builder, args, limits, gateway.attach, permit)
+        except EnvironmentFailure as error:
+            raise with_refusals(error, source.name, gateway.tally.since(before)) from error
         self.stack.push_async_callback(loaded.pool.close)
         return loaded
+
+
+def with_refusals(
+    error: EnvironmentFailure, name: str, traffic: Iterable[Traffic]
+) -> EnvironmentFailure:
+    """The error, with what was refused on the way and how to allow it."""
+    refused = [f"{each.host}:{each.port}" for each in traffic if each.verdict.is_refusal]
+    if not refused:
+        return error
+    places = ", ".join(refused[:5])
+    allow = ", ".join(f'"{place}"' for place in refused[:5])
+    return EnvironmentFailure(
+        f"{error.message}; its connection to {places} was refused",
+        hint=f'if it may download while it loads: [environments."{name}"] '
+        f'prepare = {{ egress = "allowlist", allow = [{allow}] }} in {FILE}',
+        detail=error.detail,
+    )

@@ -5,23 +5,32 @@ in it is reported with its line and key.
 """
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from envwright.budget import Budget
+from envwright.environment.egress import Egress, Mode
+from envwright.environment.secret import SHORTEST, Secrets
 from envwright.errors import UsageError
 from envwright.host import HostLimits
-from envwright.model import Model, Protocol, preset_names, preset_of
+from envwright.model import Model, Protocol, preset_names, preset_of, provider_key_names
 from envwright.model.local import LOCAL_NAME
 from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
 
 FILE = "envwright.toml"
 HUB_INDEX = "https://hub.primeintellect.ai/{owner}/simple/"
+SECRET_NAME = re.compile(r"(?!ENVWRIGHT_|LD_|PYTHON)[A-Za-z_][A-Za-z0-9_]*")
+RESERVED = {
+    *("HOME", "PATH", "LANG", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("OPENAI_BASE_URL", "PRIME_INFERENCE_URL", "ANTHROPIC_BASE_URL"),
+}
+"""Variables that mean something to the host itself."""
 
 
 class RetryTable(Record):
@@ -55,11 +64,44 @@ class RolesTable(Record):
     """The model that environment code may ask; `--judge` wins."""
 
 
+class PrepareTable(Record):
+    """`prepare` of `[environments.name]`"""
+
+    egress: Mode = Mode.NONE
+    allow: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def check(self) -> Self:
+        self.way_out()
+        return self
+
+    def way_out(self) -> Egress:
+        return Egress(mode=self.egress, allow=self.allow)
+
+
 class EnvironmentTable(Record):
     """`[environments.name]`"""
 
     args: dict[str, JsonValue] = {}
     """Arguments of the environment of this name; `--arg` wins."""
+    egress: Mode = Mode.NONE
+    """What its code reaches beside the models: `none`, `allowlist` or `open`."""
+    allow: tuple[str, ...] = ()
+    """Hosts: `api.example.com`, `*.example.org:443`, `10.0.0.5:8000`; ports 443 and 80 unless
+    named. Addresses that are not public only as an exact host and port."""
+    prepare: PrepareTable | None = None
+    """`{ egress = "open", allow = […] }`: while it is loaded once to fill its cache; by default
+    its own egress."""
+    secrets: tuple[str, ...] = ()
+    """Variables of yours that it is given; their values are kept nowhere."""
+
+    @model_validator(mode="after")
+    def check(self) -> Self:
+        self.way_out()
+        return self
+
+    def way_out(self) -> Egress:
+        return Egress(mode=self.egress, allow=self.allow)
 
 
 class HubTable(Record):
@@ -177,6 +219,34 @@ class Settings(Record):
             )
         return key
 
+    def environment(self, name: str) -> EnvironmentTable:
+        return self.file.environments.get(name) or EnvironmentTable()
+
+    def secrets_of(self, name: str, keys: Set[str] = frozenset()) -> Secrets:
+        """What an environment is given by name; `keys` are further variables that hold keys."""
+        held = {*provider_key_names(), *keys}
+        held |= {t.api_key_env for t in self.file.models.values() if t.api_key_env}
+        values: dict[str, str] = {}
+        for secret in self.environment(name).secrets:
+            value = self.variables.get(secret)
+            where = f"secret {secret!r} of environment {name!r}"
+            if not SECRET_NAME.fullmatch(secret) or secret.upper() in RESERVED:
+                raise UsageError(f"{where} is no name for one", hint="name a variable of yours")
+            if not value:
+                raise UsageError(f"{where} is not set", hint=f"export {secret}=…")
+            if secret in held or value in {self.variables.get(key) for key in held}:
+                raise UsageError(
+                    f"{where} is a provider's key, and no environment is given one",
+                    hint="its code asks models through the gateway",
+                )
+            if len(value) < SHORTEST:
+                raise UsageError(
+                    f"{where} is shorter than {SHORTEST} characters, too short to be redacted",
+                    hint="take it out of secrets",
+                )
+            values[secret] = value
+        return Secrets(values)
+
 
 def read_settings(variables: Mapping[str, str], start: Path) -> Settings:
     path = find_file(start)
@@ -241,6 +311,8 @@ def read_file(path: Path) -> FileTables:
 def said(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return "there is no such key"
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
     # A URL may hold a key: it is not repeated.
     given = "" if "://" in str(error["input"]) else f", not {error['input']!r}"
     return f"{error['msg']}{given}"

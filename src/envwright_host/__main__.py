@@ -1,8 +1,9 @@
-"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES PROCESSES KIND`.
+"""Start a host: `python -m envwright_host CONTROL_FD MEMORY_BYTES PROCESSES KIND [KEPT CACHE]`.
 
 Before anything else it makes a listener on its own loopback and hands it out through
-the control socket: that is how a sandbox without a network reaches the gateway. It
-lowers its own limits before environment code is imported; they cannot be raised again.
+the control socket: that is how a sandbox without a network reaches the gateway, and the
+proxy through which it may be let out. It lowers its own limits before environment code is
+imported; they cannot be raised again. What was prepared in KEPT is laid out in CACHE.
 """
 
 import os
@@ -55,13 +56,20 @@ def main() -> None:
     gateway = f"http://127.0.0.1:{listener.getsockname()[1]}"
     os.environ["OPENAI_BASE_URL"] = os.environ["PRIME_INFERENCE_URL"] = f"{gateway}/v1"
     os.environ["ANTHROPIC_BASE_URL"] = gateway
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        os.environ[name] = os.environ[name.lower()] = gateway
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
     socket.send_fds(control, [b"L"], [listener.fileno()])
     listener.close()
     limit(memory_bytes, processes)
     say_who_exits()
     # A print of the environment's must not look like an answer: stdout is stderr here.
     os.dup2(2, 1)
-    from envwright_host.server import serve  # noqa: PLC0415 - after the limits are in force
+    from envwright_host.cache import lay_out  # noqa: PLC0415 - after the limits are in force
+    from envwright_host.server import serve  # noqa: PLC0415
+
+    if sys.argv[5:]:
+        lay_out(*sys.argv[5:7])
 
     serve(control, sys.argv[4])
 

@@ -1,4 +1,4 @@
-"""`envwright env`: inspect an environment, list its tasks, score replies."""
+"""`envwright env`: inspect an environment, prepare it, list its tasks, score replies."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ TASKS_SHOWN = 20
 
 @click.group()
 def env() -> None:
-    """Look at an environment: inspect, tasks, score."""
+    """Look at an environment: inspect, tasks, score, prepare."""
 
 
 @asynccontextmanager
@@ -76,6 +76,28 @@ def inspect(
         }
         for name, value in lines.items():
             click.echo(clean(f"{name}: {value if value not in ('', None) else '-'}"))
+
+    run_async(main)
+
+
+@env.command()
+@click.argument("environment")
+@environment_options
+def prepare(environment: str, args: tuple[str, ...], venv: Path | None, sandbox: str) -> None:
+    """Fill the cache of ENVIRONMENT again; the first load does it by itself."""
+
+    async def main(stop: asyncio.Event) -> None:
+        async with App.make(sandbox=sandbox, say=say, follow=follow) as app:
+            own = app.own_venv(venv)
+            source = await until(stop, app.resolve(environment, own))
+            given = app.arguments(source, parse_args(args))
+            gateway = app.gateway()
+            if app.permit(source, gateway).prepare is None:
+                raise UsageError(
+                    f"environment {source.name!r} has no egress to be prepared with",
+                    hint=f'give [environments."{source.name}"] a prepare in envwright.toml',
+                )
+            await until(stop, app.load(source, given, gateway, own, again=True))
 
     run_async(main)
 

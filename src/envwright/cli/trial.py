@@ -20,11 +20,11 @@ from envwright.cli.output import (
 )
 from envwright.cli.shared import json_option
 from envwright.errors import UsageError
-from envwright.record import digest
+from envwright.record import Json, digest, items, mapping
 from envwright.settings import process_variables, read_settings
 from envwright.store import Store
 from envwright.store import trial as trials
-from envwright.trace import ModelCall, Step, Trace
+from envwright.trace import EGRESS, ModelCall, Step, Trace
 
 TRACES = TypeAdapter(tuple[Trace, ...])
 
@@ -198,11 +198,19 @@ def show_trace(trace: Trace) -> None:
     signals += [f"{n}={'no value' if v is None else f'{v:g}'}" for n, v in trace.metrics.items()]
     if signals:
         click.echo(clean(f"signals: {', '.join(signals)}"))
+    for each in items(trace.info.get(EGRESS)):
+        click.echo(clean(f"egress while it ran: {egress_text(mapping(each))}"))
     spans = {n: s for n, s in trace.timing.model_dump().items() if s is not None}
     if spans:
         click.echo(
             "timing: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in spans.items())
         )
+
+
+def egress_text(traffic: Json) -> str:
+    place = f"{traffic.get('host')}:{traffic.get('port')}"
+    moved = f"{traffic.get('sent_bytes')} bytes out, {traffic.get('received_bytes')} in"
+    return f"{place} {traffic.get('verdict')}, {traffic.get('connections')} times, {moved}"
 
 
 def show_step(number: int, step: Step) -> None:

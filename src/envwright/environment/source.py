@@ -47,6 +47,8 @@ class Source(Record):
     """Its top module has a `load_environment`: it was written for verifiers 0.1."""
     index: str | None = Field(default=None, repr=False)
     """Where its dependencies are looked for before the ordinary index."""
+    built: bool = False
+    """An agent of ours wrote this revision: it is given no secrets."""
 
 
 class Project(Record):

@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from envwright.gateway.wire import Wire, count, without_names
+from envwright.gateway.wire import Wire, count, hosted_tool, nothing_hosted, without_names
 from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
 
 VERSION = "2023-06-01"
+OWN_TOOLS = ("custom", "function", "bash_", "text_editor_", "computer_", "memory_")
+"""Those that the caller runs; one without a type is among them."""
 HIDDEN = ("provider",)
 HIDDEN_IN_USAGE = ("service_tier", "inference_geo")
 ERROR_TYPES = {
@@ -39,6 +41,13 @@ def headers(model: Model, key: str | None) -> dict[str, str]:
         if urlsplit(model.base_url).hostname != "api.anthropic.com":
             sent["authorization"] = f"Bearer {key}"
     return sent
+
+
+def hosted(body: Json) -> str | None:
+    if body.get("mcp_servers"):
+        return "mcp_servers"
+    typed = [tool for tool in items(body.get("tools")) if mapping(tool).get("type") is not None]
+    return hosted_tool({"tools": typed}, OWN_TOOLS)
 
 
 def hide(answer: Json, name: str) -> Json:
@@ -104,6 +113,7 @@ WIRE = Wire(
     said=lambda answer: [answer],
     answer_in=answer_in,
     last_events=frozenset({"message_stop"}),
+    hosted=hosted,
     error=error,
     headers=headers,
     passed=("anthropic-version", "anthropic-beta"),
@@ -128,6 +138,7 @@ COUNT = replace(
     is_answer=is_count,
     usage_of=usage_of_counting,
     said=said_by_counting,
+    hosted=nothing_hosted,
     # An agent that cannot have its count goes on without it.
     vital=False,
 )

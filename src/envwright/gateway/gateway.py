@@ -6,7 +6,7 @@ translates none into another.
 Who may speak is decided by two things that must agree: the listener (which sandbox)
 and the token (which trial). Nothing a sandbox sends reaches a provider but the body of
 a call and the few headers that its protocol lists; nothing a provider sends but its
-answer comes back.
+answer comes back. What is asked of a proxy on the same listener goes to `Proxy`.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, cast
@@ -23,12 +24,17 @@ from typing import Any, cast
 from aiohttp import ClientResponse, web
 
 from envwright.budget import Spending
+from envwright.environment.egress import NO_EGRESS, Egress, Mode
+from envwright.environment.secret import NO_SECRETS, Secrets
 from envwright.errors import Fault, ProviderError
 from envwright.gateway import anthropic_messages, openai_chat, openai_responses
 from envwright.gateway.accept import accept_connections
 from envwright.gateway.fault import fault_of
+from envwright.gateway.front import Front
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
+from envwright.gateway.proxy import Proxy, Resolve, Resolver
 from envwright.gateway.relay import Relay, lines_of, read_answer, written
+from envwright.gateway.tally import Tally
 from envwright.gateway.upstream import Upstream
 from envwright.gateway.wire import Wire
 from envwright.model import Model, price_of
@@ -63,15 +69,39 @@ class CallerGone(Exception):
     """Nobody listens any more on the sandbox's side."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """One sandbox, and what it may have of the outside."""
+
+    egress: Egress
+    secrets: Secrets
+
+
 class Gateway:
-    def __init__(self, keys: Mapping[str, str], ledger: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        keys: Mapping[str, str],
+        ledger: Ledger | None = None,
+        say: Callable[[str], None] | None = None,
+        resolve: Resolve | None = None,
+    ) -> None:
+        """`say` is told of connections that are refused; `resolve` stands in for the system's."""
         self.upstream = Upstream(keys)
+        self.tally = Tally(say)
+        """Connections of all sandboxes past the models."""
+        self._resolver = Resolver()
+        self._resolve = resolve or self._resolver
         self._ledger: Ledger = ledger or NoLedger()
         self._grants: dict[str, Grant] = {}
         self.spent = Spending()
         """By all grants together."""
-        self._places: dict[str, object] = {}
+        self._places: dict[str, Place] = {}
         """Token → the sandbox that may use it; a token not in here may be used in any."""
+
+    @property
+    def key_names(self) -> frozenset[str]:
+        """The variables whose keys it holds."""
+        return self.upstream.key_names
 
     def open(self, grant: Grant) -> str:
         """Make the grant's token valid."""
@@ -83,9 +113,13 @@ class Gateway:
         self._grants.pop(grant.token, None)
         self._places.pop(grant.token, None)
 
-    async def attach(self, listener: socket.socket) -> Callable[[], Awaitable[None]]:
+    async def attach(
+        self, listener: socket.socket, egress: Egress = NO_EGRESS, secrets: Secrets = NO_SECRETS
+    ) -> Callable[[], Awaitable[None]]:
         """Serve one sandbox on its own listener; what is returned stops that."""
-        place = object()
+        place = Place(egress, secrets)
+        proxy = Proxy(egress, secrets, self.tally, self._resolve)
+        silent: set[Front] = set()
         app = web.Application(client_max_size=LARGEST_REQUEST_BYTES)
         for wire in WIRES:
             app.router.add_post(f"/v1{wire.path}", partial(self.answer, wire=wire, place=place))
@@ -95,20 +129,22 @@ class Gateway:
         await runner.setup()
         server = runner.server
         assert server is not None
-        stop_accepting = accept_connections(listener, server)
+        stop_accepting = accept_connections(listener, lambda: Front(server, proxy, silent))
 
         async def detach() -> None:
             stop_accepting()
+            await proxy.close()
             await runner.cleanup()
 
         return detach
 
-    async def answer(self, request: web.Request, wire: Wire, place: object) -> web.StreamResponse:
+    async def answer(self, request: web.Request, wire: Wire, place: Place) -> web.StreamResponse:
         try:
             grant, seat, model = self.admit(request, wire, place)
             body = await read_body(request)
             if (why := wire.unserved(body)) is not None:
                 raise Refusal(400, "bad_request", why)
+            self.keep_inside(body, wire, place, grant)
             headers = request.headers
             passed = {name: headers[name] for name in wire.passed if name in headers}
             call = Call(wire, grant, seat, model, body, passed)
@@ -119,13 +155,15 @@ class Gateway:
         except ProviderError as error:
             return web.json_response(told(wire, error), status=status_of(error))
 
-    def admit(self, request: web.Request, wire: Wire, place: object) -> tuple[Grant, str, Model]:
+    def admit(self, request: web.Request, wire: Wire, place: Place) -> tuple[Grant, str, Model]:
         grant = next((self._grants[t] for t in tokens_of(request) if t in self._grants), None)
         if grant is None:
             raise Refusal(401, "invalid_token", "this token is not valid (any more)")
         if self._places.setdefault(grant.token, place) is not place:
             raise Refusal(401, "invalid_token", "this token belongs to another sandbox")
-        seat = request.headers.get(SEAT) or ENVIRONMENT
+        if not request.raw_path.startswith("/"):
+            raise Refusal(400, "bad_request", "a proxy is asked on a connection of its own")
+        seat = place.secrets.redact(request.headers.get(SEAT) or ENVIRONMENT)
         model = grant.model_for(seat)
         if model is None:
             who = "environment code" if seat == ENVIRONMENT else f"seat {seat!r}"
@@ -139,6 +177,20 @@ class Gateway:
         if (reached := grant.budget.exceeded(grant.spent)) is not None:
             raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
         return grant, seat[:80], model
+
+    def keep_inside(self, body: Json, wire: Wire, place: Place, grant: Grant) -> None:
+        """Refuse what would leave by way of the provider: hosted tools, and secrets."""
+        # As text, for a name or a schema may hold one as well as a message.
+        if place.secrets and (name := place.secrets.found_in(json.dumps(body))) is not None:
+            grant.unserved = f"a request to a model held the secret {name}; it was not sent"
+            raise Refusal(403, "secret_in_request", grant.unserved)
+        tool = wire.hosted(body)
+        if tool is not None and place.egress.mode is Mode.NONE:
+            grant.unserved = (
+                f"a request asked for {tool}, which the provider runs with a network of its own, "
+                f"and egress is none"
+            )
+            raise Refusal(403, "no_egress", grant.unserved)
 
     async def complete(self, call: "Call") -> web.StreamResponse:
         wire = call.wire
@@ -281,6 +333,7 @@ class Gateway:
 
     async def close(self) -> None:
         self._grants.clear()
+        self._resolver.close()
         await self.upstream.close()
 
 

@@ -7,12 +7,14 @@ for, and shown to callers that asked for it themselves.
 
 from typing import Any
 
-from envwright.gateway.wire import Wire, count, without_names
+from envwright.gateway.wire import Wire, count, hosted_tool, without_names
 from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
 
 COUNTED = ("prompt_tokens", "completion_tokens")
+SEARCHES = ("web_search_options", "search_parameters", "plugins")
+"""What asks a provider, or one of its kin, to search."""
 HIDDEN = ("system_fingerprint", "provider", "service_tier")
 
 
@@ -29,6 +31,11 @@ def outgoing(body: Json, model: Model) -> Json:
 def unasked(event: Json, body: Json) -> bool:
     wanted = mapping(body.get("stream_options")).get("include_usage")
     return not wanted and not event.get("choices") and usage_of(event) is not None
+
+
+def hosted(body: Json) -> str | None:
+    asked = next((name for name in SEARCHES if body.get(name) is not None), None)
+    return asked or hosted_tool(body, ("function", "custom"))
 
 
 def hide(answer: Json, name: str) -> Json:
@@ -79,4 +86,5 @@ WIRE = Wire(
     said=lambda answer: [mapping(c).get("message") for c in items(answer.get("choices"))[:1]],
     answer_in=lambda event: event,
     unasked=unasked,
+    hosted=hosted,
 )

@@ -7,12 +7,14 @@ Does not serve background responses: there is nothing here to poll.
 
 from typing import Any
 
-from envwright.gateway.wire import Wire, count, without_names
+from envwright.gateway.wire import Wire, count, hosted_tool, without_names
 from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
 
 HIDDEN = ("service_tier", "system_fingerprint", "provider")
+OWN_TOOLS = ("function", "custom", "local_shell", "apply_patch", "computer")
+"""Those that the caller runs."""
 ENDED = ("completed", "incomplete")
 
 
@@ -22,6 +24,11 @@ def outgoing(body: Json, model: Model) -> Json:
 
 def unserved(body: Json) -> str | None:
     return "background responses are not served here" if body.get("background") else None
+
+
+def hosted(body: Json) -> str | None:
+    # A prompt that the provider keeps may hold tools of its own.
+    return "a stored prompt" if body.get("prompt") else hosted_tool(body, OWN_TOOLS)
 
 
 def hide(answer: Json, name: str) -> Json:
@@ -85,5 +92,6 @@ WIRE = Wire(
     said=lambda answer: items(answer.get("output")),
     answer_in=answer_in,
     unserved=unserved,
+    hosted=hosted,
     last_events=frozenset({"response.completed", "response.incomplete"}),
 )

@@ -80,6 +80,10 @@ class Upstream:
     def key_of(self, model: Model) -> str | None:
         return self._keys.get(model.api_key_env) if model.api_key_env else None
 
+    @property
+    def key_names(self) -> frozenset[str]:
+        return frozenset(self._keys)
+
     def redact(self, text: str) -> str:
         for key in self._keys.values():
             if key:

@@ -24,6 +24,19 @@ def all_served(body: Json) -> str | None:
     return None
 
 
+def nothing_hosted(body: Json) -> str | None:
+    return None
+
+
+def hosted_tool(body: Json, ours: tuple[str, ...]) -> str | None:
+    """The type of a tool that the caller does not run itself; `ours` are how its own begin."""
+    for tool in items(body.get("tools")):
+        kind = mapping(tool).get("type")
+        if not (isinstance(kind, str) and kind.startswith(ours)):
+            return f"a tool of type {str(kind)[:80]!r}"
+    return None
+
+
 def openai_error(status: int, code: str, message: str) -> Json:
     return {"error": {"message": message, "type": code, "code": code}}
 
@@ -60,6 +73,8 @@ class Wire:
     """Whether this event of a stream is there for us alone, given the caller's request."""
     unserved: Callable[[Json], str | None] = all_served
     """Why this request is not served here."""
+    hosted: Callable[[Json], str | None] = nothing_hosted
+    """What this request asks the provider to run, with whatever network that has."""
     error: Callable[[int, str, str], Json] = openai_error
     """The body of an error: its status, code and words."""
     headers: Callable[[Model, str | None], dict[str, str]] = bearer

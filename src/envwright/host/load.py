@@ -1,15 +1,19 @@
 """`load`: a source → its venv, its hosts, and the `Environment` that they describe."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from envwright.environment import Environment, Source, Task
+from envwright.environment.egress import NO_EGRESS, Egress
+from envwright.environment.secret import NO_SECRETS, Secrets
 from envwright.errors import EnvironmentFailure, UsageError
 from envwright.host.package import place_package
 from envwright.host.pool import Pool
+from envwright.host.prepare import Cache, Preparation, ensure_prepared
 from envwright.host.process import Attach, CallError, HostDied, HostProcess, HostSpec
 from envwright.host.reuse import OwnVenv, reuse
 from envwright.host.venv import Builder, ensure_venv
@@ -35,6 +39,20 @@ class HostLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Permit:
+    """What an environment is given of the outside."""
+
+    egress: Egress = NO_EGRESS
+    secrets: Secrets = NO_SECRETS
+    prepare: Preparation | None = None
+    venv: OwnVenv | None = None
+    """A venv of the user's, in place of one that is built."""
+
+
+NOTHING = Permit()
+
+
+@dataclass(frozen=True, slots=True)
 class Scoring:
     """One reply, scored: its signals, or the problem that stopped them."""
 
@@ -56,6 +74,7 @@ class Loaded:
     limits: HostLimits
     venv: Digest | None = None
     """The content of the user's own venv; None where the revision says what is installed."""
+    permit: Permit = NOTHING
 
     async def tasks(self, start: int, stop: int) -> list[Task]:
         """Tasks `start` to `stop`, fewer when there are fewer."""
@@ -104,9 +123,16 @@ async def load(
     args: Json,
     limits: HostLimits,
     attach: Attach,
-    own: OwnVenv | None = None,
+    permit: Permit = NOTHING,
 ) -> Loaded:
     """The environment, described by a host that loaded it; its errors are the user's to read."""
+    if source.built and permit.secrets:
+        raise UsageError(
+            f"environment {source.name}: this revision was written by a builder, "
+            f"and is given no secrets ({', '.join(permit.secrets.values)})",
+            hint=f"take secrets out of [environments.{source.name!r}]",
+        )
+    own = permit.venv
     venv = await ensure_venv(source, builder) if own is None else reuse(source, own)
     spec = HostSpec(
         source=source,
@@ -117,35 +143,64 @@ async def load(
         stall_seconds=limits.stall_seconds,
         load_seconds=limits.load_seconds,
         confinement=Confinement(memory_bytes=limits.memory_bytes, processes=limits.processes),
+        egress=permit.egress,
+        secrets=permit.secrets,
     )
+    if permit.prepare is not None:
+        spec = replace(spec, cache=await prepare(spec, permit.prepare, builder, attach))
     pool = Pool(starter(spec, builder, attach), most=limits.hosts)
     try:
-        described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
-        environment = Environment.model_validate(
-            # Its own word last: a host may lie about its revision, not about which one it is.
-            {
-                **described,
-                "kind": venv.kind,
-                "name": source.name,
-                "revision": source.revision,
-            }
-        )
-    except CallError as error:
+        with read_by_the_user(source):
+            described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
+            environment = Environment.model_validate(
+                # Its own word last: a host may lie about its revision, not about which one it is.
+                {
+                    **described,
+                    "kind": venv.kind,
+                    "name": source.name,
+                    "revision": source.revision,
+                }
+            )
+    except BaseException:
         await pool.close()
+        raise
+    return Loaded(environment, source, pool, args, limits, venv.content, permit)
+
+
+async def prepare(spec: HostSpec, wanted: Preparation, builder: Builder, attach: Attach) -> Cache:
+    """Load it once with the egress that this phase has, its cache writable."""
+    source = spec.source
+
+    async def fill(cache: Cache) -> None:
+        builder.say(f"preparing {source.name} (egress {wanted.egress.mode})")
+        with read_by_the_user(source):
+            filling = replace(spec, cache=cache, egress=wanted.egress)
+            host = await HostProcess.start(filling, builder.sandbox, attach)
+            try:
+                await host.call("describe", {}, seconds=spec.load_seconds)
+                # Some read their data no earlier than this.
+                await host.call("tasks", {"start": 0, "stop": 1}, seconds=spec.load_seconds)
+            finally:
+                await host.close()
+
+    identity = (source.revision, spec.args, str(spec.venv.folder))
+    return await ensure_prepared(wanted, identity, fill, builder.say)
+
+
+@contextmanager
+def read_by_the_user(source: Source) -> Generator[None]:
+    """What a host's failure to load is called."""
+    try:
+        yield
+    except CallError as error:
         raise of_call_error(source, error) from error
     except HostDied as died:
-        await pool.close()
         raise of_death(source, died) from died
     except ValidationError as error:
-        await pool.close()
         raise EnvironmentFailure(
             f"environment {source.name} does not load: it describes itself wrongly",
             detail=str(error),
         ) from error
-    except BaseException:
-        await pool.close()
-        raise
-    return Loaded(environment, source, pool, args, limits, venv.content)
 
 
 def starter(

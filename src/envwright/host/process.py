@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from envwright.environment import Source
+from envwright.environment.egress import NO_EGRESS, Egress, Mode
+from envwright.environment.secret import NO_SECRETS, Secrets
 from envwright.errors import SandboxError
+from envwright.host.prepare import OFFLINE, Cache
 from envwright.host.venv import Venv
 from envwright.record import Json, mapping
 from envwright.sandbox import Command, Confinement, Mount, Process, Sandbox
@@ -68,6 +71,9 @@ class HostSpec:
     stall_seconds: float = 60.0
     load_seconds: float = 600.0
     confinement: Confinement = field(default_factory=Confinement)
+    egress: Egress = NO_EGRESS
+    secrets: Secrets = NO_SECRETS
+    cache: Cache | None = None
 
 
 @dataclass(slots=True)
@@ -82,8 +88,9 @@ class Pending:
         return self.patience.get(self.phase or "", math.inf)
 
 
-Attach = Callable[[socket.socket], Awaitable[Callable[[], Awaitable[None]]]]
-"""Serve the gateway on a listener; what is returned stops that again."""
+Attach = Callable[[socket.socket, Egress, Secrets], Awaitable[Callable[[], Awaitable[None]]]]
+"""Serve the gateway on a listener, with the way out that this sandbox has; what is returned
+stops that again."""
 
 
 class HostProcess:
@@ -128,7 +135,7 @@ class HostProcess:
         self.control.setblocking(False)
         listener = await self.receive_listener(loop)
         try:
-            self.detach = await attach(listener)
+            self.detach = await attach(listener, self.spec.egress, self.spec.secrets)
         except OSError as error:
             raise SandboxError(f"what the host handed out is no listener: {error}") from error
         reader, self.writer = await asyncio.open_connection(sock=self.control, limit=2**20)
@@ -139,6 +146,11 @@ class HostProcess:
         ]
         await asyncio.wait_for(asyncio.shield(self.ready), 120)
 
+    @property
+    def tail(self) -> str:
+        """The last of what it printed."""
+        return self.spec.secrets.redact_end(self.process.tail, cut=self.process.is_cut)
+
     async def receive_listener(self, loop: asyncio.AbstractEventLoop) -> socket.socket:
         arrived: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self.control.fileno(), lambda: arrived.done() or arrived.set_result(None))
@@ -148,13 +160,13 @@ class HostProcess:
         finally:
             loop.remove_reader(self.control.fileno())
         if not arrived.done():
-            tail = self.process.tail.strip()[-500:]
+            tail = self.tail.strip()[-500:]
             raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
         _, fds, _, _ = socket.recv_fds(self.control, 1, 1)
         if not fds:
             self.process.kill()
             await exited
-            tail = self.process.tail.strip()[-500:]
+            tail = self.tail.strip()[-500:]
             raise SandboxError(f"the sandbox did not start: {tail or 'no output'}")
         exited.cancel()
         return socket.socket(fileno=fds[0])
@@ -163,7 +175,9 @@ class HostProcess:
         try:
             while True:
                 header = await reader.readexactly(HEADER.size)
-                self.take(decode(await reader.readexactly(body_length(header))))
+                message = decode(await reader.readexactly(body_length(header)))
+                # Here, for nothing that environment code says comes in another way but its tail.
+                self.take(self.spec.secrets.redact_all(message))
         except (BadFrameError, KeyError, TypeError, ValueError, OverflowError) as error:
             self.kill(f"it broke the protocol: {error}")
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -202,7 +216,7 @@ class HostProcess:
 
     def bury(self, why: str) -> None:
         alone = len(self.pending) == 1
-        tail = self.process.tail
+        tail = self.tail
         self.dead = HostDied(why, phase=None, alone=alone, tail=tail)
         for pending in self.pending.values():
             if not pending.future.done():
@@ -257,7 +271,7 @@ class HostProcess:
                     f"{name} did not end within {seconds:.0f} s",
                     phase=pending.phase,
                     alone=True,
-                    tail=self.process.tail,
+                    tail=self.tail,
                 )
             return pending.future.result()
         except asyncio.CancelledError:
@@ -293,17 +307,20 @@ def load_arguments(spec: HostSpec) -> Json:
 
 def command_of(spec: HostSpec, control_fd: int) -> Command:
     venv, source = spec.venv, spec.source
+    mounts, scratch, laid_out = mounts_of(spec.cache)
     return Command(
         argv=(
             *(str(venv.python), "-X", "faulthandler", "-m", "envwright_host"),
             *(str(control_fd), str(spec.confinement.memory_bytes)),
-            *(str(spec.confinement.processes), venv.kind),
+            *(str(spec.confinement.processes), venv.kind, *laid_out),
         ),
         mounts=(
             *venv.mounts,
             Mount(spec.package),
             Mount(source.folder),
+            *mounts,
         ),
+        scratch=scratch,
         variables={
             "HOME": "/tmp",
             "PATH": f"{venv.folder}/bin:/usr/bin:/bin",
@@ -312,14 +329,28 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
             "PYTHONUNBUFFERED": "1",
             "LANG": "C.UTF-8",
             "OPENBLAS_NUM_THREADS": "1",
-            "HF_HUB_OFFLINE": "1",
+            **(OFFLINE if spec.egress.mode is Mode.NONE else {}),
+            **(spec.cache.variables() if spec.cache else {}),
             "ANTHROPIC_API_KEY": "none",
             "OPENAI_API_KEY": "none",
             "PRIME_API_KEY": "none",
         },
+        secrets=spec.secrets.values,
         passed_fds=(control_fd,),
         confinement=spec.confinement,
     )
+
+
+def mounts_of(
+    cache: Cache | None,
+) -> tuple[tuple[Mount, ...], tuple[Path, ...], tuple[str, ...]]:
+    """What a sandbox sees of the cache, and what its host is to lay out."""
+    if cache is None:
+        return (), (), ()
+    if cache.filling:
+        return (Mount(cache.folder, writable=True),), (), ()
+    laid_out = (str(cache.kept), str(cache.folder))
+    return (Mount(cache.folder, at=cache.kept),), (cache.folder,), laid_out
 
 
 def exit_words(code: int) -> str:

@@ -1,7 +1,7 @@
 """Providers and their presets, prices, and the local model."""
 
 from envwright.model.model import Model, Protocol
-from envwright.model.preset import preset_names, preset_of
+from envwright.model.preset import preset_names, preset_of, provider_key_names
 from envwright.model.price import price_of
 
-__all__ = ["Model", "Protocol", "preset_names", "preset_of", "price_of"]
+__all__ = ["Model", "Protocol", "preset_names", "preset_of", "price_of", "provider_key_names"]

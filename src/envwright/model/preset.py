@@ -74,6 +74,11 @@ def preset_names() -> list[str]:
     return sorted(PRESETS)
 
 
+def provider_key_names() -> set[str]:
+    """The variables in which the keys of well-known providers are."""
+    return {preset.api_key_env for preset in PRESETS.values() if preset.api_key_env}
+
+
 def preset_of(name: str) -> Model | None:
     """`provider/model` as a Model; None when the provider is not known."""
     provider, _, model = name.partition("/")

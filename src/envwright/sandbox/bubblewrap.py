@@ -9,6 +9,7 @@ It does not hide the kernel's version or the number of cores.
 """
 
 import asyncio
+import os
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -42,7 +43,7 @@ class Bubblewrap:
             raise SandboxError("bubblewrap is not installed", hint=INSTALL_HINT)
         return found
 
-    def arguments(self, command: Command) -> list[str]:
+    def arguments(self, command: Command, secrets_fd: int | None = None) -> list[str]:
         arguments = [
             *(self.program, "--unshare-all", "--unshare-user", "--disable-userns"),
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
@@ -58,9 +59,7 @@ class Bubblewrap:
                 arguments += ["--symlink", f"usr/{name}", f"/{name}"]
             elif Path("/", name).is_dir():
                 arguments += ["--ro-bind", f"/{name}", f"/{name}"]
-        for mount in command.mounts:
-            kind = "--bind" if mount.writable else "--ro-bind"
-            arguments += [kind, str(mount.path), str(mount.path)]
+        arguments += mounting(command)
         if command.workspace is not None:
             arguments += ["--bind", str(command.workspace), str(command.workspace)]
         # Last, for mounting makes folders. Under root, code in the sandbox owns /proc/sys:
@@ -69,25 +68,31 @@ class Bubblewrap:
         arguments += ["--chdir", str(command.workspace or "/tmp")]
         for name, value in command.variables.items():
             arguments += ["--setenv", name, value]
+        if secrets_fd is not None:
+            arguments += ["--args", str(secrets_fd)]
         return [*arguments, "--", *command.argv]
 
     async def start(self, command: Command) -> Process:
         limits = command.confinement
         group = make_group(limits.memory_bytes, limits.processes, limits.cpus)
         entrances = " ".join(group.entrances) if group else ""
+        secrets_fd = hand_over(command.secrets) if command.secrets else None
         try:
             child = await asyncio.create_subprocess_exec(
-                *("/bin/sh", "-c", ENTER, "sh", *self.arguments(command)),
+                *("/bin/sh", "-c", ENTER, "sh", *self.arguments(command, secrets_fd)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
-                pass_fds=command.passed_fds,
+                pass_fds=(*command.passed_fds, *([] if secrets_fd is None else [secrets_fd])),
                 env={"EW_GROUPS": entrances},
                 start_new_session=True,
             )
         except OSError as error:
             close(group)
             raise SandboxError(f"bubblewrap could not be started: {error}") from error
+        finally:
+            if secrets_fd is not None:
+                os.close(secrets_fd)
         return Process(child, lambda: close(group))
 
     async def check(self) -> str | None:
@@ -105,6 +110,25 @@ class Bubblewrap:
             "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`), "
             "or choose `--sandbox none` knowingly"
         )
+
+
+def mounting(command: Command) -> list[str]:
+    arguments: list[str] = []
+    for mount in command.mounts:
+        kind = "--bind" if mount.writable else "--ro-bind"
+        arguments += [kind, str(mount.path), str(mount.at or mount.path)]
+    for folder in command.scratch:
+        arguments += ["--tmpfs", str(folder)]
+    return arguments
+
+
+def hand_over(secrets: dict[str, str]) -> int:
+    """A file in memory that sets these variables: arguments are seen by all of the machine."""
+    fd = os.memfd_create("arguments")
+    for name, value in secrets.items():
+        os.write(fd, b"".join(os.fsencode(part) + b"\0" for part in ("--setenv", name, value)))
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def close(group: Group | None) -> None:

@@ -17,10 +17,11 @@ TAIL_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A path that the command sees where it is."""
+    """A path that the command sees where it is, or elsewhere."""
 
     path: Path
     writable: bool = False
+    at: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Command:
     variables: dict[str, str] = field(default_factory=dict[str, str])
     workspace: Path | None = None
     """The only writable folder, and the working directory; a private /tmp when None."""
+    scratch: tuple[Path, ...] = ()
+    """Folders that are empty, writable, and gone afterwards."""
+    secrets: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Variables that no list of processes may show."""
     passed_fds: tuple[int, ...] = ()
     confinement: Confinement = Confinement()
 
@@ -76,6 +81,11 @@ class Process:
         while chunk := await stream.read(TAIL_BYTES):
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it printed more than is kept."""
+        return len(self._tail) >= TAIL_BYTES
 
     @property
     def tail(self) -> str:

@@ -24,7 +24,7 @@ class Unconfined:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 pass_fds=command.passed_fds,
-                env={"PATH": os.defpath, **command.variables},
+                env={"PATH": os.defpath, **command.variables, **command.secrets},
                 cwd=command.workspace,
                 start_new_session=True,
             )

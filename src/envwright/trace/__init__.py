@@ -1,6 +1,7 @@
 """WHAT HAPPENED: `Trace`, its steps and model calls; readers of foreign traces."""
 
 from envwright.trace.trace import (
+    EGRESS,
     ModelCall,
     Problem,
     Role,
@@ -13,6 +14,7 @@ from envwright.trace.trace import (
 )
 
 __all__ = [
+    "EGRESS",
     "ModelCall",
     "Problem",
     "Role",

@@ -10,6 +10,9 @@ from pydantic import AwareDatetime, Field
 
 from envwright.record import Json, Record
 
+EGRESS = "egress"
+"""Where a trace's `info` tells the connections past the models."""
+
 
 class Usage(Record):
     """Tokens as the provider counted them. Input includes the cache; output, reasoning."""

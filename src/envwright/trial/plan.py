@@ -5,8 +5,9 @@ import hashlib
 from pydantic import Field, JsonValue
 
 from envwright.agent import AgentSpec
-from envwright.record import Digest, Record, digest
-from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec
+from envwright.environment.egress import Egress
+from envwright.record import Digest, Record
+from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec, identity
 
 
 class Plan(Record):
@@ -23,10 +24,14 @@ class Plan(Record):
     limits: Limits = Limits()
     venv: Digest | None = None
     """The content of the user's own venv."""
+    egress: Egress | None = None
+    """What environment code could reach; None for nothing."""
+    secrets: tuple[str, ...] = ()
+    """The names of those that it was given."""
 
     @property
     def digest(self) -> str:
-        return digest(self.model_dump(mode="json", exclude={"venv": self.venv is None}))
+        return identity(self)
 
 
 def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
@@ -43,6 +48,7 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             judge=plan.judge,
             limits=plan.limits,
             venv=plan.venv,
+            egress=plan.egress,
             n=n,
         )
         for n in range(first, first + plan.trials)

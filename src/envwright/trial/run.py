@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from envwright.agent import AgentKind, Assignment
+from envwright.environment.egress import Traffic
 from envwright.errors import Broken, Cause, ProviderError
 from envwright.gateway import Exchange, Gateway, Grant, text_of
 from envwright.host import CallError, HostDied
 from envwright.model import Model
 from envwright.record import Json, mapping
-from envwright.trace import Role, Step, Trace
+from envwright.trace import EGRESS, Role, Step, Trace
 from envwright.trace.verifiers import read_episode
 from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.grade import failed_provider, findings_of, judge_episode
@@ -63,6 +64,7 @@ async def run(
     started_at = bench.now()
     grant = Grant(trial=spec.id, attempt=n, seat_model=bench.model, environment_model=bench.judge)
     token = bench.gateway.open(grant)
+    before = bench.gateway.tally.seen()
     traces: tuple[Trace, ...] = ()
     findings = ()
     outcome: Outcome
@@ -98,7 +100,13 @@ async def run(
     finally:
         bench.gateway.close_grant(grant)
     attempt = attempt_of(
-        spec, n, started_at, bench, AttemptState.FINISHED, traces or remains(grant), None
+        spec,
+        n,
+        started_at,
+        bench,
+        AttemptState.FINISHED,
+        with_traffic(traces or remains(grant), bench.gateway.tally.since(before)),
+        None,
     )
     grade = Grade(
         trial=spec.id,
@@ -194,6 +202,19 @@ def remains(grant: Grant) -> tuple[Trace, ...]:
         )
         for position, seat in enumerate(seats)
     )
+
+
+def with_traffic(traces: tuple[Trace, ...], traffic: tuple[Traffic, ...]) -> tuple[Trace, ...]:
+    """The traces with what went out of the revision's sandboxes meanwhile.
+
+    Trials share sandboxes, so a neighbour's connections are among it.
+    """
+    if not traffic or not traces:
+        return traces
+    at = next((i for i, trace in enumerate(traces) if trace.measured), 0)
+    said = [each.model_dump(mode="json") for each in traffic]
+    told = traces[at].model_copy(update={"info": {**traces[at].info, EGRESS: said}})
+    return (*traces[:at], told, *traces[at + 1 :])
 
 
 def steps_of(exchange: Exchange | None) -> tuple[Step, ...]:

@@ -1,10 +1,12 @@
 """`TrialSpec`: one agent on one task of one revision under one condition, the n-th time."""
 
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field, JsonValue
 
 from envwright.agent.spec import AgentSpec
+from envwright.environment.egress import Egress
 from envwright.record import Digest, Record, digest
 
 
@@ -57,10 +59,22 @@ class TrialSpec(Record):
     limits: Limits = Limits()
     venv: Digest | None = None
     """The content of the user's own venv; None where the revision says what is installed."""
+    egress: Egress | None = None
+    """What environment code could reach; None for nothing."""
     n: int = Field(default=0, ge=0)
 
     @property
     def id(self) -> str:
         """Of all that a result can depend on; when neighbours are moved is not among it."""
-        left_out = {"limits": {"stall_seconds": True}, "venv": self.venv is None}
-        return digest(self.model_dump(mode="json", exclude=left_out))
+        return identity(self, exclude={"limits": {"stall_seconds"}})
+
+
+LEFT_OUT_WHILE_UNSET = frozenset({"venv", "egress", "secrets"})
+"""What most trials do not have: theirs are the same whether or not a program knows of it."""
+
+
+def identity(record: Record, exclude: Any = None) -> str:
+    """A digest of all that the record says."""
+    said = record.model_dump(mode="json", exclude=exclude)
+    unset = {name for name in LEFT_OUT_WHILE_UNSET & said.keys() if not said[name]}
+    return digest({name: value for name, value in said.items() if name not in unset})

@@ -17,6 +17,7 @@ from envwright.agent import AgentKind, AgentSpec, Assignment
 from envwright.agent.script import Script
 from envwright.budget import Budget
 from envwright.environment import Task
+from envwright.environment.egress import Mode
 from envwright.errors import UsageError
 from envwright.gateway import Gateway
 from envwright.host import Loaded
@@ -140,6 +141,8 @@ def plan_trials(
         judge=cast.judge.content if cast.judge else None,
         limits=request.limits,
         venv=loaded.venv,
+        egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
+        secrets=tuple(sorted(loaded.permit.secrets.values)),
     )
     names = [str(agent) for agent in request.agents]
     first = store.read(sweeps.next_n, revision, names) if request.fresh else 0
