@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from envwright.agent import AgentKind, AgentSpec
 from envwright.record import Record, canonical_json, digest
 from envwright.trial import Sampling, Scored, TrialSpec
+from envwright.trial.spec import LEFT_OUT_WHILE_UNSET
 from envwright_host.frames import BadFrameError, decode
 
 JSON = st.recursive(
@@ -84,6 +85,8 @@ def test_a_record_cannot_be_changed():
         {"condition": "hardened"},
         {"sampling": Sampling(temperature=0.5)},
         {"args": {"seed": 1}},
+        {"venv": "c" * 64},
+        {"egress": {"mode": "open"}},
         {"n": 1},
     ],
     ids=lambda change: next(iter(change)),
@@ -92,3 +95,10 @@ def test_every_part_of_a_trial_is_part_of_its_id(change):
     changed = TrialSpec.model_validate({**SPEC.model_dump(), **change})
     assert changed.id != SPEC.id
     assert TrialSpec.model_validate_json(changed.model_dump_json()).id == changed.id
+
+
+def test_what_a_trial_does_not_have_is_no_part_of_its_id():
+    """So a trial keeps its id when a program learns of something that it could have had."""
+    said = SPEC.model_dump(mode="json", exclude={"limits": {"stall_seconds"}})
+    assert SPEC.id == digest({n: v for n, v in said.items() if n not in LEFT_OUT_WHILE_UNSET})
+    assert not any(said[name] for name in LEFT_OUT_WHILE_UNSET & said.keys())

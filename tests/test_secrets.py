@@ -201,7 +201,7 @@ def test_a_secret_reaches_environment_code_and_nothing_that_is_kept(bed: Bed, tm
 
 def test_a_revision_that_a_builder_wrote_is_given_no_secrets(bed: Bed, tmp_path: Path):
     root = make_environment(tmp_path, name="written")
-    source = bed.app.resolve(str(root)).model_copy(update={"built": True})
+    source = bed.do(bed.app.resolve(str(root))).model_copy(update={"built": True})
     permit = Permit(secrets=SECRETS)
     with pytest.raises(UsageError, match="was written by a builder") as refused:
         # Nothing is built or started before it is refused.
