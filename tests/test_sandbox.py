@@ -1,6 +1,7 @@
 """Environment code tries to get out of its sandbox, some fifty times; each try has a test.
 
-Under both dialects: the same code, in hosts of different imports. The same tries without a sandbox do get out: what is refused here is refused by bubblewrap.
+Under both dialects: the same code, in hosts of different imports. The same tries without
+a sandbox do get out: what is refused here is refused by bubblewrap.
 """
 
 import json
@@ -30,7 +31,8 @@ MEMORY_MB = {"verifiers": 1500, "verifiers-v0": 4096}
 """verifiers 0.1 and its imports take up 1.6 GB of addresses by themselves."""
 
 REFUSED = (
-    *("key_in_its_variables", "key_in_any_variables", "key_of_another_process"),
+    *("key_in_its_variables", "key_in_any_variables", "key_in_any_command_line"),
+    *("key_in_any_open_file", "key_in_any_file", "key_of_another_process"),
     *("memory_of_another_process", "home", "home_through_another_root", "users_home", "checkout"),
     *("store", "blobs", "another_revision", "neighbours_of_its_revision", "settings"),
     *("users_of_the_machine", "private_keys_of_the_machine", "inherited_files", "loopback"),
@@ -51,7 +53,8 @@ REFUSED = (
 )
 COUNTED = ("much_memory_in_children", "many_processes")
 GOT_WITHOUT_A_SANDBOX = (
-    *("key_in_any_variables", "key_of_another_process", "home", "home_through_another_root"),
+    *("key_in_any_variables", "key_in_any_command_line", "key_in_any_open_file"),
+    *("key_in_any_file", "key_of_another_process", "home", "home_through_another_root"),
     *("checkout", "store", "blobs", "another_revision", "neighbours_of_its_revision", "settings"),
     *("users_of_the_machine", "loopback", "abstract_socket", "socket_in_a_folder"),
     *("signal_another_process", "see_the_worker", "namespaces_of_another_process"),
@@ -86,8 +89,9 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
     """A machine worth attacking: a home, a store, another revision, servers, a process."""
     folder = tmp_path_factory.mktemp("outside")
     home, state = folder / "home", folder / "state"
-    home.mkdir()
-    (home / "secret").write_text(CANARY)
+    for name in ("secret", ".netrc", ".config/envwright/keys.toml"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(CANARY)
     Store(state).close()
     (state / "blobs").mkdir(exist_ok=True)
     (state / "blobs" / "trace").write_text(CANARY)
@@ -98,7 +102,9 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
         stack.enter_context(listening(socket.AF_UNIX, str(home / "socket")))
         abstract = f"envwright-test-{folder}"
         stack.enter_context(listening(socket.AF_UNIX, "\0" + abstract))
-        victim = subprocess.Popen(["sleep", "600"], env={"KEY": CANARY})
+        waits = (sys.executable, "-S", "-c", "import time; time.sleep(600)", CANARY)
+        held = stack.enter_context((home / "secret").open())
+        victim = subprocess.Popen(waits, env={"KEY": CANARY}, stdin=held)
         stack.callback(victim.wait)
         stack.callback(victim.kill)
         yield {
@@ -127,6 +133,7 @@ def attempt(
     state = Path(outside["state"])
     folder = Path(tempfile.mkdtemp(dir=state.parent))
     root = under(dialect, ENVIRONMENTS / "prober", folder)
+    (folder / ".env").write_text(f"OPENAI_API_KEY={CANARY}")
     settings = folder / "envwright.toml"
     settings.write_text(f"[limits]\nprocesses = {PROCESSES}\nmemory_mb = {MEMORY_MB[dialect]}\n")
     own = state / "revisions" / resolve(str(root)).revision
@@ -147,9 +154,7 @@ def attempt(
 
 
 @pytest.fixture(scope="module", params=DIALECTS)
-def tries(
-    request: pytest.FixtureRequest, outside: dict[str, Any], venvs: Path
-) -> dict[str, str]:
+def tries(request: pytest.FixtureRequest, outside: dict[str, Any], venvs: Path) -> dict[str, str]:
     # How much a whole tree may use is counted once: it takes a while.
     only = REFUSED if request.param == "verifiers-v0" else ()
     went, _ = attempt(outside, venvs, dialect=request.param, only=only)

@@ -18,7 +18,7 @@ LAST_V0 = Version("0.1.14")
 OLDEST_V0, OLDEST_V1 = Version("0.1.11"), Version("0.4")
 MIXED = Version("0.2")
 """From here on a release has the old interface and early tasksets, which are not served."""
-SERVED = "verifiers 0.1.11 and later up to 0.3 with a load_environment, and 0.4 and later"
+SERVED = "verifiers 0.1.11 to 0.3 with a load_environment(), and 0.4 and later"
 
 
 def requirements_of(source: Source) -> tuple[tuple[str, ...], str | None]:

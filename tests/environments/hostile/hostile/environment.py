@@ -21,7 +21,7 @@ class Hostile(vf.MultiTurnEnv):
 
 
 async def length(completion, does):
-    return await misbehave("metric", does, float(len(completion[-1]["content"])))
+    return await misbehave("metric", does, float(len(completion[-1]["content"] or "")))
 
 
 async def paid(does):

@@ -25,6 +25,7 @@ from envwright_host import door
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEWUSER, NEWNS, NEWNET = 0x10000000, 0x00020000, 0x40000000
 SUMMONED = 200
+MOST_FILES = 20_000
 
 
 def system(name, *arguments):
@@ -73,6 +74,50 @@ class Probes:
             except OSError:
                 continue
         return None
+
+    def key_in_any_command_line(self):
+        for number in self.numbers():
+            try:
+                said = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            # The command that told us what to look for has it among its arguments, within another.
+            if self.canary.encode() in said:
+                return f"/proc/{number}/cmdline"
+        return None
+
+    def key_in_any_open_file(self):
+        for number in self.numbers():
+            try:
+                links = list(Path(f"/proc/{number}/fd").iterdir())
+            except OSError:
+                continue
+            for link in links:
+                if link.is_file() and self.holds(link):
+                    return str(link)
+        return None
+
+    def key_in_any_file(self):
+        """Where it would lie, then all that is in sight and was not mounted on purpose."""
+        own = os.path.dirname(self.outside["settings"])
+        apart = ("/proc", "/sys", "/dev", "/usr", *self.outside["allowed"])
+        left = MOST_FILES
+        for top in (self.outside["home"], own, self.outside["state"], os.getcwd(), "/"):
+            for parent, folders, files in os.walk(top):
+                folders[:] = [f for f in folders if os.path.join(parent, f) not in apart]
+                for name in files:
+                    if self.holds(Path(parent, name)):
+                        return os.path.join(parent, name)
+                    left -= 1
+                    if left == 0:
+                        return "more files than a sandbox shows"
+        return None
+
+    def holds(self, path):
+        try:
+            return path.stat().st_size < 2**20 and self.canary.encode() in path.read_bytes()
+        except OSError:
+            return False
 
     def key_of_another_process(self):
         return Path(f"/proc/{self.outside['process']}/environ").read_text()
@@ -351,7 +396,7 @@ def results(outside, only):
     return [
         {"probe": name, "went": tried(getattr(probes, name))}
         for name in names
-        if probes and name != "numbers" and (not only or name in only)
+        if probes and name not in ("numbers", "holds") and (not only or name in only)
     ]
 
 
