@@ -20,6 +20,7 @@ import pytest
 import envwright_host
 from envwright.environment import resolve
 from envwright.environment.source import snapshot
+from envwright.host.package import place_package
 from envwright.sandbox.cgroup import make_group
 from envwright.store import Store
 from support import DIALECTS, ROOT, CommandLine, under
@@ -96,7 +97,8 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
     (state / "blobs").mkdir(exist_ok=True)
     (state / "blobs" / "trace").write_text(CANARY)
     another = snapshot(resolve(str(ENVIRONMENTS / "hostile")), state / "revisions")
-    mounted = [sys.base_prefix, Path(envwright_host.__file__).parent, *venvs.iterdir()]
+    place_package(venvs)
+    mounted = [Path(sys.base_prefix), Path(envwright_host.__file__).parent, *venvs.iterdir()]
     with ExitStack() as stack:
         tcp = stack.enter_context(listening(socket.AF_INET, ("127.0.0.1", 0)))
         stack.enter_context(listening(socket.AF_UNIX, str(home / "socket")))
@@ -112,7 +114,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
             "home": str(home),
             "users_home": str(Path.home()),
             "checkout": str(ROOT),
-            "allowed": [str(Path(path).resolve()) for path in mounted],
+            "allowed": [str(name) for path in mounted for name in (path, path.resolve())],
             "state": str(state),
             "another_revision": str(another.folder),
             "port": tcp.getsockname()[1],

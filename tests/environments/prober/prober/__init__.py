@@ -93,7 +93,7 @@ class Probes:
             except OSError:
                 continue
             for link in links:
-                if link.is_file() and self.holds(link):
+                if os.path.isfile(link) and self.holds(link):
                     return str(link)
         return None
 
