@@ -120,10 +120,9 @@ def use(world: World, folder: Path) -> None:
         run = world("run", root, *models, "--judge", "p/answers", "--json")
         assert run.code == 1, run.err
     world("run", root, "-m", "p/refuses")
-    world("env", "inspect", root)
     # One of each way that a trial ended.
     trials = world("trial", "list", "--json").lines
-    ended = {(trial["agent"], str(trial["outcome"])[:200]): trial["id"] for trial in trials}
+    ended = {(trial["agent"], trial["outcome"]["kind"]): trial["id"] for trial in trials}
     for trial in ended.values():
         world("trial", "show", trial)
     world("trial", "show", next(iter(ended.values())), "--json")
