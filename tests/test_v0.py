@@ -171,6 +171,20 @@ def test_a_reply_is_scored_as_the_only_one_of_a_rollout_that_was_set_up(bed, zoo
 
 
 @pytest.mark.slow
+def test_an_empty_reply_is_text_to_a_reward(bed, zoo):
+    message = {"role": "assistant", "content": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    index = index_of("single")
+    with provider(lambda _: Reply(body=json.dumps(body).encode())) as served:
+        model = Model(name="fake", base_url=served.url, model="fake")
+        outcome = bed.do(bed.sweep(zoo, [index], model=model))[index].outcome
+    assert isinstance(outcome, Scored), outcome
+    assert outcome.reward == 0.0
+    assert score(bed, zoo, "single", "").rewards["said"].score == 0.0
+
+
+@pytest.mark.slow
 def test_a_rollout_of_the_environments_own_is_capped_in_turns_and_time(bed, zoo):
     endless, slow = index_of("own"), index_of("own_slow")
     told = bed.do(bed.sweep(zoo, [endless, slow], script=says(*["1"] * 50)))
