@@ -8,10 +8,15 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import database, speed
+from bench import database, dialect, speed
 from bench.speed import Ratio
 
-BENCHES = {**speed.BENCHES, "database": database.postgres_against_sqlite}
+BENCHES = {
+    **speed.BENCHES,
+    "trials-v0": dialect.trials_of_v0,
+    "describe": dialect.describe,
+    "database": database.postgres_against_sqlite,
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -20,7 +20,7 @@ def postgres_against_sqlite() -> list[Ratio]:
             for name, seen in rates.items():
                 meter = Meter(warm_up=200)
                 database = server.new_database() if name == "PostgreSQL" else None
-                run_async(sweep(url, TRIALS, meter, database))
+                run_async(sweep(url, TRIALS, meter, database=database))
                 seen.append(meter.rate)
     best = {name: max(seen) for name, seen in rates.items()}
     value = best["SQLite"] / best["PostgreSQL"]

@@ -18,6 +18,9 @@ import uvloop
 
 from envwright.app import App, RunOptions
 from envwright.cli.env import print_scoring, read_replies
+from envwright.environment import read_folder
+from envwright.host.dialect import requirements_of
+from envwright.host.venv import REQUIREMENTS
 from envwright.settings import Settings, read_settings
 from envwright.trial import Outcome, TrialSpec
 from envwright.work.score import score_pairs
@@ -94,11 +97,13 @@ def rss_bytes() -> int:
     return pages * resource.getpagesize()
 
 
-async def sweep(url: str, trials: int, meter: Meter, database: str | None = None) -> None:
+async def sweep(
+    url: str, trials: int, meter: Meter, environment: Path = SUMS, database: str | None = None
+) -> None:
     with tempfile.TemporaryDirectory() as home:
         async with App(settings(home, database), sandbox="bubblewrap", say=lambda _: None) as app:
             options = RunOptions(
-                environment=str(SUMS),
+                environment=str(environment),
                 agents=("chat:instant",),
                 endpoint=url,
                 tasks=100,
@@ -113,18 +118,20 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-def python_of_venv() -> Path:
-    complete = sorted((ROOT / ".envwright" / "venvs").glob("*.complete"))
-    for stamp in complete:
-        if (stamp.with_suffix("") / "bin" / "vf-eval").exists():
-            return stamp.with_suffix("") / "bin" / "python"
-    raise SystemExit("error: no venv yet. hint: run `make demo` first")
+def python_of_venv(environment: Path = SUMS) -> Path:
+    """The interpreter that its hosts run under."""
+    wanted, _ = requirements_of(read_folder(environment))
+    for stamp in sorted((ROOT / ".envwright" / "venvs").glob("*.complete")):
+        venv = stamp.with_suffix("")
+        if (venv / REQUIREMENTS).read_text().splitlines() == [*wanted]:
+            return venv / "bin" / "python"
+    raise SystemExit(f"error: no venv yet. hint: run `envwright env inspect {environment}` first")
 
 
-def bare(*args: object) -> dict[str, float]:
+def bare(*args: object, environment: Path = SUMS) -> dict[str, float]:
     done = subprocess.run(
-        [python_of_venv(), ROOT / "bench" / "bare.py", *map(str, args)],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{SUMS}", "OPENAI_API_KEY": "none"},
+        [python_of_venv(environment), ROOT / "bench" / "bare.py", *map(str, args)],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{environment}", "OPENAI_API_KEY": "none"},
         capture_output=True,
         text=True,
         check=True,

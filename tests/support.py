@@ -1,6 +1,7 @@
 """Builders for tests: environments on disk, the command line, a provider on loopback."""
 
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,19 @@ DEPENDENCIES = ("verifiers>=0.4,<0.5",)
 """The same as the examples', so that all share one venv."""
 DEPENDENCIES_V0 = ("verifiers==0.1.14",)
 """The same as that of `examples/sums_v0`."""
+
+DIALECTS = {"verifiers": DEPENDENCIES, "verifiers-v0": DEPENDENCIES_V0}
+
+
+def under(dialect: str, package: Path, folder: Path) -> Path:
+    """A copy of a package that was written for every dialect, which asks for this one."""
+    root = folder / package.name
+    shutil.copytree(package, root)
+    project = root / "pyproject.toml"
+    (own,), (wanted,) = DEPENDENCIES, DIALECTS[dialect]
+    project.write_text(project.read_text().replace(own, wanted))
+    return root
+
 
 TASKSET = """
 import asyncio, os, sys, time

@@ -124,7 +124,7 @@ def test_inspect_prints_what_the_environment_is(ran):
         "kind": "verifiers",
         "name": "sums",
         "tasks": {"count": 100, "infinite": False},
-        "rewards": [{"name": "correct", "weight": 1.0}],
+        "rewards": [{"name": "correct", "weight": 1.0, "group": False}],
         "metrics": ["answered"],
         "tools": [],
         "seats": ["agent"],

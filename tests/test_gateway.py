@@ -299,6 +299,19 @@ ECHOES: dict[str, Reply] = {
 
 @in_every_protocol
 @pytest.mark.parametrize("stream", [False, True])
+def test_a_key_that_an_answer_says_is_taken_out_of_it(stream: bool, tongue: Tongue):
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served, api_key_env="CANARY_KEY"))
+        said = await stage.ask(grant, stream=stream)
+        assert (said.status, said.content) == (200, "your key is [key] I think")
+        assert KEY[:12] not in said.text + repr(grant.exchanges)
+        assert grant.failure is None
+
+    play(always(Reply(f"your key is {KEY} I think")), scene, tongue, keys=KEYS)
+
+
+@in_every_protocol
+@pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("reply", ECHOES.values(), ids=ECHOES.keys())
 def test_the_key_goes_to_the_provider_and_nowhere_else(reply: Reply, stream: bool, tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:

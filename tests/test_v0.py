@@ -13,7 +13,7 @@ from bed import SHORT, Bed, Told, make_bed
 from envwright.agent.script import Script
 from envwright.environment import read_folder
 from envwright.errors import Cause, EnvironmentFailure, UsageError
-from envwright.host import Loaded
+from envwright.host import Loaded, Scoring
 from envwright.host.dialect import kind_of, requirements_of
 from envwright.model import Model
 from envwright.trace import Role, Trace
@@ -25,9 +25,9 @@ ZOO = ROOT / "tests" / "environments" / "zoo"
 
 KINDS = (
     *("single", "judged", "raises", "group", "group_raises", "lacks", "strict"),
-    *("echo", "tools", "stateful"),
+    *("echo", "tools", "stateful", "rubric", "set_up", "not_set_up", "own", "own_slow"),
 )
-WALL = SHORT.model_copy(update={"wall_seconds": 30.0})
+WALL = SHORT.model_copy(update={"wall_seconds": 10.0})
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,12 @@ def says(*replies: Any) -> Script:
 
 def call(name: str, arguments: Any) -> dict[str, Any]:
     return {"content": None, "tool_calls": [{"name": name, "arguments": json.dumps(arguments)}]}
+
+
+def score(bed: Bed, zoo: Loaded, kind: str, reply: str = "1") -> Scoring:
+    (task,) = bed.do(zoo.tasks(index_of(kind), index_of(kind) + 1))
+    (scored,) = bed.do(zoo.score([{"index": task.index, "key": task.key, "reply": reply}], 60))
+    return scored
 
 
 def run(bed: Bed, zoo: Loaded, kind: str, script: Script) -> Told:
@@ -137,9 +143,7 @@ def test_a_reward_that_raises_fails_the_trial_where_verifiers_would_pay_nothing(
     assert outcome.cause is Cause.GRADER
     assert words in outcome.detail
     assert "Traceback (most recent call last)" in outcome.detail
-    (task,) = bed.do(zoo.tasks(index_of(kind), index_of(kind) + 1))
-    (scored,) = bed.do(zoo.score([{"index": task.index, "key": task.key, "reply": "1"}], 60))
-    assert words in scored.problem
+    assert words in score(bed, zoo, kind).problem
 
 
 @pytest.mark.slow
@@ -148,6 +152,48 @@ def test_a_group_reward_sees_a_group_of_one(bed, zoo):
     assert isinstance(outcome, Scored), outcome
     assert outcome.reward == 1.5
     assert outcome.rewards["shares"].score == 0.5
+    shared = {reward.name for reward in zoo.environment.rewards if reward.group}
+    assert shared == {"shares", "raises_for_the_group"}, "it is not said which those are"
+
+
+@pytest.mark.slow
+def test_a_reply_is_scored_as_the_only_one_of_a_rollout_that_was_set_up(bed, zoo):
+    assert score(bed, zoo, "set_up").rewards["knows"].score == 1.0
+    heard = score(bed, zoo, "echo")
+    assert (heard.rewards["said"].score, heard.metrics["heard"]) == (1.0, 1.0)
+    assert (heard.metrics["num_turns"], heard.problem) == (1.0, None)
+    broken = score(bed, zoo, "not_set_up")
+    words = "the environment broke before its rewards ran: LookupError: nothing to set up with"
+    assert words in broken.problem
+    outcome = run(bed, zoo, "not_set_up", says("1")).outcome
+    assert isinstance(outcome, Failed), outcome
+    assert outcome.cause is Cause.ENVIRONMENT
+
+
+@pytest.mark.slow
+def test_an_empty_reply_is_text_to_a_reward(bed, zoo):
+    message = {"role": "assistant", "content": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    index = index_of("single")
+    with provider(lambda _: Reply(body=json.dumps(body).encode())) as served:
+        model = Model(name="fake", base_url=served.url, model="fake")
+        outcome = bed.do(bed.sweep(zoo, [index], model=model))[index].outcome
+    assert isinstance(outcome, Scored), outcome
+    assert outcome.reward == 0.0
+    assert score(bed, zoo, "single", "").rewards["said"].score == 0.0
+
+
+@pytest.mark.slow
+def test_a_rollout_of_the_environments_own_is_capped_in_turns_and_time(bed, zoo):
+    endless, slow = index_of("own"), index_of("own_slow")
+    told = bed.do(bed.sweep(zoo, [endless, slow], script=says(*["1"] * 50)))
+    for index, stop, turns in ((endless, "turns", WALL.turns), (slow, "time", 1)):
+        outcome = told[index].outcome
+        assert isinstance(outcome, Scored), outcome
+        assert (outcome.stop, outcome.reward) == (stop, 1.0)
+        steps = trace_of(bed, told[index]).steps
+        assert sum(step.sampled for step in steps) == turns
 
 
 @pytest.mark.slow
@@ -262,6 +308,28 @@ def test_a_judge_that_nobody_serves_is_the_graders_failure_and_known_by_its_toke
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("verdict", "reward"), [("yes", 1.0), ("no", 0.0)])
+def test_a_judge_is_asked_through_the_gateway_and_counted_apart(bed, zoo, verdict, reward):
+    index = index_of("rubric")
+
+    def answer(body: dict[str, Any]) -> Reply:
+        return Reply(verdict, usage=(70, 1)) if body["model"] == "wise" else Reply("1")
+
+    with provider(answer) as served:
+        agent = Model(name="fake", base_url=served.url, model="fake")
+        judge = Model(name="p/wise", base_url=served.url, model="wise", api_key_env="JUDGE_KEY")
+        told = bed.do(bed.sweep(zoo, [index], model=agent, judge=judge))[index]
+    assert isinstance(told.outcome, Scored), told.outcome
+    assert told.outcome.reward == reward
+    calls = trace_of(bed, told).calls
+    assert [(call.seat, call.model) for call in calls] == [
+        *(("agent", "fake"), ("environment", "p/wise"))
+    ]
+    assert [call.usage.input_tokens for call in calls] == [10, 70]
+    assert "a-judge" not in json.dumps(served.requests), "the judge's own name went out"
+
+
+@pytest.mark.slow
 def test_arguments_are_checked_and_splits_chosen(bed):
     train = bed.do(bed.load(ZOO, kinds=["single"], split="train"))
     assert bed.do(train.tasks(0, 1))[0].prompt == "Train 0: say 0."
@@ -346,12 +414,15 @@ def test_an_open_version_is_bounded_for_a_package_that_was_written_for_the_old(
         ("0.4.0", "verifiers"),
         ("1.0", "verifiers"),
         ("0.1.5", None),
-        ("0.2.1", None),
-        ("0.3.9", None),
+        ("0.2.1", "verifiers-v0"),
+        ("0.3.9", "verifiers-v0"),
+        ("0.3.9 with a taskset", None),
     ],
 )
 def test_the_kind_follows_from_what_the_venv_resolved_to(tmp_path, version, kind):
-    source = read_folder(make_environment(tmp_path, source=LOADER))
+    version, _, taskset = version.partition(" ")
+    code = "import verifiers.v1 as vf\n" if taskset else LOADER
+    source = read_folder(make_environment(tmp_path, source=code))
     (tmp_path / "lib/python3.12/site-packages" / f"verifiers-{version}.dist-info").mkdir(
         parents=True
     )
@@ -360,4 +431,4 @@ def test_the_kind_follows_from_what_the_venv_resolved_to(tmp_path, version, kind
         return
     with pytest.raises(UsageError, match=f"verifiers {version}, which is not served") as raised:
         kind_of(source, tmp_path)
-    assert "0.1.11 and later 0.1 versions, and 0.4 and later" in raised.value.hint
+    assert "0.1.11 to 0.3 with a load_environment(), and 0.4 and later" in raised.value.hint

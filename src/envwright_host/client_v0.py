@@ -7,7 +7,7 @@ counts turns, for an environment may set no limit of its own.
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import verifiers as vf
@@ -34,8 +34,17 @@ class Run:
     asked: int = 0
     state: vf.State | None = None
     """What is known of a rollout that breaks before it returns its state."""
+    said: list[dict[str, Any]] = field(default_factory=list)
+    """The last conversation, the reply to it included."""
     stop: str | None = None
     """Why we ended it, if we did."""
+
+    def ended(self) -> vf.State | None:
+        """The state of a rollout that a cap ended, with what was said until then."""
+        state = self.state
+        if state is not None and state.get("completion") is None:
+            state["completion"] = self.said[len(state["prompt"]) :]
+        return state
 
 
 current_run: ContextVar[Run] = ContextVar("current_run")
@@ -66,6 +75,7 @@ class Door(OpenAIChatCompletionsClient):
             raise stopped(run, "max_turns")
         run.asked += 1
         body = {"model": model, "messages": [without_nulls(message) for message in prompt]}
+        run.said = list(body["messages"])
         body |= wire(sampling_args) | ({"tools": tools} if tools else {})
         if run.speaker is not None:
             raw = door.completion(run.speaker(body["messages"]), body)
@@ -88,11 +98,16 @@ class Door(OpenAIChatCompletionsClient):
 
     async def raise_from_native_response(self, response: ChatCompletion) -> None:
         """An empty reply is a reply: it is scored, where verifiers would call it an error."""
-        message = response.choices[0].message if response.choices else None
-        if message is None:
+        if not response.choices or response.choices[0].message is None:
             raise Unanswered("malformed answer: no message")
-        if message.content is None and not message.tool_calls:
-            message.content = ""
+
+    async def from_native_response(self, response: ChatCompletion) -> vf.Response:
+        told = await super().from_native_response(response)
+        if told.message.content is None and not told.message.tool_calls:
+            # Rewards take it for text: verifiers lets no reply without any come to them.
+            told.message.content = ""
+        current_run.get().said.append({"role": "assistant", "content": told.message.content})
+        return told
 
 
 def stopped(run: Run, why: str) -> vf.OverlongPromptError:

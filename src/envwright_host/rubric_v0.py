@@ -61,11 +61,14 @@ def remembering(func: Any, converts: Callable[[Any], Any]) -> Any:
 
 
 async def score(rubric: vf.Rubric, state: vf.State) -> None:
-    """Score the rollout, as a group of one if a reward wants groups; raise what rewards raised."""
+    """Score the rollout, as a group of one if a reward wants groups; raise what rewards raised.
+
+    Then clean up after the rewards; 0.1.11 has nothing to do so with.
+    """
     kept: list[BaseException] = []
     token = raised.set(kept)
     try:
-        if any(each._is_group_func(func) for each in members(rubric) for func in each.funcs):
+        if shared_by_a_group(rubric):
             await rubric.score_group([state])
         else:
             await rubric.score_rollout(state)
@@ -73,6 +76,8 @@ async def score(rubric: vf.Rubric, state: vf.State) -> None:
         raised.reset(token)
     if kept:
         raise kept[0]
+    if (cleanup := getattr(rubric, "cleanup", None)) is not None:
+        await cleanup(state)
 
 
 def members(rubric: vf.Rubric) -> list[vf.Rubric]:
@@ -82,13 +87,27 @@ def members(rubric: vf.Rubric) -> list[vf.Rubric]:
     return [rubric]
 
 
+def shared_by_a_group(rubric: vf.Rubric) -> set[str]:
+    """The signals that look at all rollouts of a group at once."""
+    return {
+        name_of(func)
+        for member in members(rubric)
+        for func in member.funcs
+        if member._is_group_func(func)
+    }
+
+
 def weights_of(rubric: vf.Rubric) -> dict[str, float]:
     """Every signal by name; those of weight 0 are metrics."""
     return {
-        getattr(func, "__name__", repr(func)): float(weight)
+        name_of(func): float(weight)
         for member in members(rubric)
         for func, weight in zip(member.funcs, member.weights, strict=True)
     }
+
+
+def name_of(func: Any) -> str:
+    return getattr(func, "__name__", repr(func))
 
 
 def signals_of(rubric: vf.Rubric, state: vf.State) -> tuple[dict[str, Any], dict[str, Any]]:

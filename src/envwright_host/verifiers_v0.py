@@ -1,8 +1,10 @@
 """verifiers 0.1: load a package's `load_environment()`, and answer `describe, tasks, score, run`.
 
-It has one seat. A trial is one rollout, so a group reward sees a group of one. Rewards
-are taken as they come, NaN included, and checked by whoever reads the answer: this
-process is shared with environment code and vouches for nothing.
+It serves 0.2 and 0.3 too, which keep that interface. It has one seat. A trial is one
+rollout, so a group reward sees a group of one, as under `vf-eval -r 1`, and `describe`
+says which rewards those are. Rewards are taken as they come, NaN included, and checked
+by whoever reads the answer: this process is shared with environment code and vouches
+for nothing.
 """
 
 import asyncio
@@ -45,7 +47,6 @@ class Dialect:
         self.arguments: list[dict[str, Any]] = []
         self.count = 0
         self.turns = 1
-        self.own_seconds: dict[int, float | None] = {}
         self.tired = False
         """Runs share nothing here that could break."""
 
@@ -91,9 +92,6 @@ class Dialect:
         self.env.env_id = self.env.env_id or module
         self.env.env_args = self.env.env_args or given
         self.turns = args["turns"]
-        self.own_seconds = {
-            id(leaf): getattr(leaf, "timeout_seconds", None) for leaf in leaves(self.env)
-        }
         dataset = self.choose(split, own=SPLIT in parameters)
         self.count = len(dataset)
         self.loaded = Tasks(iter(dataset), row_of, "example_id")
@@ -112,12 +110,18 @@ class Dialect:
 
     async def describe(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
         weights: dict[str, float] = {}
+        shared: set[str] = set()
         for leaf in leaves(self.env):
             weights |= rubric_v0.weights_of(leaf.rubric)
+            shared |= rubric_v0.shared_by_a_group(leaf.rubric)
         tools = [tool.name for leaf in leaves(self.env) for tool in leaf.tool_defs or []]
         return {
             "tasks": {"count": self.count, "infinite": False},
-            "rewards": [{"name": n, "weight": weight} for n, weight in weights.items() if weight],
+            "rewards": [
+                {"name": name, "weight": weight, "group": name in shared}
+                for name, weight in weights.items()
+                if weight
+            ],
             "metrics": [name for name, weight in weights.items() if not weight],
             "tools": list(dict.fromkeys(tools)),
             "seats": [SEAT],
@@ -146,16 +150,18 @@ class Dialect:
         return {"rewards": rewards, "metrics": metrics, "skipped": []}
 
     async def scored(self, row: Row, reply: str) -> tuple[vf.Environment, vf.State]:
-        """A rollout in which the agent said `reply`, and nothing before it, scored."""
+        """A rollout in which the agent said `reply` and nothing else, scored.
+
+        It is set up as any other: rewards may read what only a setup puts there.
+        """
         env, routed = leaf_of(self.env, row)
-        state = await env.init_state(routed, self.client, MODEL, {})
-        said = [vf.AssistantMessage(content=reply)]
-        step = dict.fromkeys(("response", "tokens", "reward", "advantage"))
-        state["trajectory"] = [
-            {**step, "prompt": state["prompt"], "completion": said, "extras": {}}
-        ]
-        state["completion"] = said
-        state["is_completed"] = True
+        run = Run("", lambda _: {"content": reply}, turns=1, begin=lambda: None)
+        state, error = await self.roll(env, routed, run, {}, None)
+        if error is not None:
+            said = f"the environment broke before its rewards ran: {type(error).__name__}: {error}"
+            raise Refused("environment", said) from error
+        if state is None or run.asked == 0:
+            raise Refused("environment", "its rollout ended before the agent was asked")
         await rubric_v0.score(env.rubric, state)
         return env, state
 
@@ -169,11 +175,11 @@ class Dialect:
             phase(stage)
 
         run = Run(args["token"], speaker, self.turns, begin=lambda: reach("agent"))
-        current_run.set(run)
         door.token_of_trial.set(args["token"])
         env, routed = leaf_of(self.env, row)
         reach("setup")
-        state, error = await self.roll(env, routed, run, args)
+        limits = args["limits"]
+        state, error = await self.roll(env, routed, run, args["sampling"], limits["wall_seconds"])
         errors = [] if error is None else [broke(error)]
         stop = run.stop or (None if state is None else stop_of(env, state))
         if stop == "agent_timeout" and run.asked == 0:
@@ -181,21 +187,34 @@ class Dialect:
         signals = NOTHING
         if state is not None and not errors and stop != "setup_timeout":
             reach("scoring")
-            signals, stop = await self.grade(env, state, stop, errors, args["limits"])
+            signals, stop = await self.grade(env, state, stop, errors, limits)
         return spell(record_of(state, signals, stop, errors, clock))
 
     async def roll(
-        self, env: vf.Environment, row: Row, run: Run, args: dict[str, Any]
+        self,
+        env: vf.Environment,
+        row: Row,
+        run: Run,
+        sampling: dict[str, Any],
+        seconds: float | None,
     ) -> tuple[vf.State | None, BaseException | None]:
-        """The state that the rollout left, and what broke it."""
-        own = self.own_seconds.get(id(env))
-        wall = args["limits"]["wall_seconds"]
-        env.timeout_seconds = wall if own is None else min(own, wall)
-        sampling = {**(getattr(env, "sampling_args", None) or {}), **args["sampling"]}
+        """The state that the rollout left, and what broke it; our own caps break nothing.
+
+        Time is kept here: a rollout that is the environment's own keeps none, nor did 0.1.11.
+        """
+        current_run.set(run)
+        own = getattr(env, "sampling_args", None) or {}
         try:
-            state = await env.rollout(row, self.client, MODEL, sampling)
+            async with asyncio.timeout(seconds) as patience:
+                state = await env.rollout(row, self.client, MODEL, {**own, **sampling})
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - environment code
-            return run.state, error
+            if patience.expired() and isinstance(error, TimeoutError):
+                run.stop = "agent_timeout"
+            elif run.stop is None or not isinstance(error, vf.OverlongPromptError):
+                return run.state, error
+            return run.ended(), None
+        if patience.expired():
+            run.stop = "agent_timeout"
         return state, state.get("error")
 
     async def grade(
@@ -211,9 +230,6 @@ class Dialect:
             async with asyncio.timeout(limits["scoring_seconds"]) as patience:
                 await rubric_v0.score(env.rubric, state)
             signals = rubric_v0.signals_of(env.rubric, state)
-            if (cleanup := getattr(env.rubric, "cleanup", None)) is not None:
-                # 0.1.11 has none.
-                await cleanup(state)
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - environment code
             if patience.expired():
                 return NOTHING, "scoring_timeout"

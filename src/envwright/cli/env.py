@@ -68,7 +68,10 @@ def inspect(
             "name": described.name,
             "revision": described.revision[:12],
             "tasks": count,
-            "rewards": ", ".join(f"{r.name} (weight {r.weight:g})" for r in described.rewards),
+            "rewards": ", ".join(
+                f"{r.name} (weight {r.weight:g}{', of a group' if r.group else ''})"
+                for r in described.rewards
+            ),
             "metrics": ", ".join(described.metrics),
             "tools": ", ".join(described.tools),
             "seats": ", ".join(described.seats),

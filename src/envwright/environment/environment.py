@@ -19,6 +19,8 @@ class Signal(Record):
 
     name: str
     weight: float
+    group: bool = False
+    """Whether it looks at all rollouts of a group at once: here a group is one trial."""
 
 
 class Argument(Record):

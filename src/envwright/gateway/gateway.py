@@ -225,7 +225,7 @@ class Gateway:
             raise ProviderError(
                 f"{name} answered 200 without a completion{said}", code=fault_of(None, text)
             )
-        return cast("Json", answer)
+        return self.upstream.censor(cast("Json", answer))
 
     async def try_out(self, model: Model) -> tuple[ModelCall, str]:
         """One short call that belongs to no trial, and what came back."""
@@ -246,7 +246,7 @@ class Gateway:
                 await prepare(response, request)
                 async for line in lines_of(answer.content, call.model):
                     if (event := relay.line(line)) is not None:
-                        await write(response, event)
+                        await write(response, self.upstream.redact(event.decode()).encode())
                     if relay.problem is not None:
                         said = self.upstream.words(relay.problem)
                         fault = fault_of(None, relay.problem)

@@ -2,11 +2,12 @@
 
 A lane caps the calls in flight and shares what one call learned: when the provider
 says to wait, every call of that model waits. Only what may succeed later is tried
-again; a refusal is final at once. Keys are added here and taken out of every error.
+again; a refusal is final at once. Keys are added here and taken out of what comes back.
 """
 
 import asyncio
 import io
+import json
 import random
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -23,6 +24,7 @@ from envwright.errors import Fault, ProviderError
 from envwright.gateway.fault import fault_of, limit_reset, message_in, retry_after
 from envwright.gateway.wire import Wire
 from envwright.model import Model
+from envwright.record import Json
 
 LONGEST_WAIT_SECONDS = 60.0
 TRIES = 4
@@ -89,6 +91,11 @@ class Upstream:
             if key:
                 text = text.replace(key, "[key]")
         return text
+
+    def censor(self, answer: Json) -> Json:
+        """The answer without our keys, should a provider say one, however it spelled it."""
+        text = json.dumps(answer)
+        return answer if (clean := self.redact(text)) == text else json.loads(clean)
 
     def headers(self, model: Model, wire: Wire, passed: Mapping[str, str]) -> dict[str, str]:
         # Not compressed: a small answer must not become a huge one on the way.

@@ -15,9 +15,10 @@ from envwright.errors import UsageError
 
 LAST_V0 = Version("0.1.14")
 """The last release of 0.1; what comes behind it in a registry are development versions."""
-OLDEST_V0, BEHIND_V0 = Version("0.1.11"), Version("0.2")
-OLDEST_V1 = Version("0.4")
-SERVED = "verifiers 0.1.11 and later 0.1 versions, and 0.4 and later"
+OLDEST_V0, OLDEST_V1 = Version("0.1.11"), Version("0.4")
+MIXED = Version("0.2")
+"""From here on a release has the old interface and early tasksets, which are not served."""
+SERVED = "verifiers 0.1.11 to 0.3 with a load_environment(), and 0.4 and later"
 
 
 def requirements_of(source: Source) -> tuple[tuple[str, ...], str | None]:
@@ -56,7 +57,7 @@ def kind_of(source: Source, venv: Path) -> Kind:
             f"environment {source.name}: its venv has no verifiers",
             hint=f"a marker may exclude it here: see {source.folder / source.manifest}",
         )
-    if OLDEST_V0 <= version < BEHIND_V0:
+    if OLDEST_V0 <= version < OLDEST_V1 and (version < MIXED or source.has_load_environment):
         return Kind.VERIFIERS_V0
     if version >= OLDEST_V1:
         return Kind.VERIFIERS

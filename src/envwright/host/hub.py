@@ -56,7 +56,7 @@ async def download(wanted: HubId, url: str, scratch: Path, builder: Builder, she
     builder.say(f"fetching {wanted} from {without_key(url)}")
     uv = builder.uv().only_index(url)
     code, said = await install(wanted, scratch, uv, builder, "--only-binary", ":all:")
-    if code != 0 and SOURCE_ONLY in said and not has_key(url):
+    if code != 0 and any(words in said for words in SOURCE_ONLY) and not has_key(url):
         builder.say(f"{wanted} comes only as source: building it, apart")
         with tempfile.TemporaryDirectory(prefix="build-", dir=scratch.parent) as private:
             # What builds it comes from the ordinary indexes.
@@ -106,7 +106,7 @@ def unfetched(wanted: HubId, url: str, said: str, kept: list[str]) -> UsageError
         why, hint = f"{index} cannot be reached", f"check the network and [hub] index{have}"
     elif "there is no version of" in said:
         why, hint = f"{index} has no such version of it", "leave the version out for the latest"
-    elif SOURCE_ONLY in said:
+    elif any(words in said for words in SOURCE_ONLY):
         why = "it comes only as source, which is not built beside a key in the index's URL"
         hint = "fetch it and name its folder"
     else:

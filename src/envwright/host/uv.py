@@ -27,8 +27,8 @@ PASSED_VARIABLES = (
 )
 """What uv needs to find the registry; everything else stays outside."""
 
-SOURCE_ONLY = "usable wheels"
-"""Among uv's words when something has no wheel and it may not build."""
+SOURCE_ONLY = ("usable wheels", "Building source distributions is disabled")
+"""Among uv's words when something has no wheel and it may not build; the latter for a URL."""
 SHOW_SECONDS, END_SECONDS = 0.2, 5.0
 
 Say = Callable[[str], None]

@@ -101,7 +101,7 @@ async def build(folder: Path, interpreter: Interpreter, source: Source, builder:
         if code == 0:
             wheels = (*install, "--only-binary", ":all:")
             code, said = await uv.with_index(source.index).run(wheels, mounts, show)
-    if code != 0 and SOURCE_ONLY in said:
+    if code != 0 and any(words in said for words in SOURCE_ONLY):
         builder.say("something comes only as source: building it, apart")
         index = None if source.index is None or has_key(source.index) else source.index
         with (

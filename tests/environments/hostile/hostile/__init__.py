@@ -32,6 +32,18 @@ async def fine_elsewhere():
     return 1.0
 
 
+def fine_in_any_script():
+    return 1.0
+
+
+def fine_with_a_large_row():
+    return 1.0
+
+
+def fine_without_end():
+    return 1.0
+
+
 def reward_raises():
     raise ValueError("a reward of the environment's")
 
@@ -191,12 +203,21 @@ def metric_is_nan():
     return float("nan")
 
 
+STRANGE = 'ünïcödé 🦜 «שלום» "x" \\ \t\r\n \u2028 \u202e \u0000 \x1b[31m {} end'
+LARGE = 8 * 2**20
+
+
+def words_of(does):
+    """What a task's row holds beside: most hold little."""
+    return {"fine_in_any_script": STRANGE, "fine_with_a_large_row": "x" * LARGE}.get(does, "")
+
+
 WAYS = {
     name: value
     for name, value in list(globals().items())
     if getattr(value, "__module__", "") == __name__
     and callable(value)
-    and name not in ("tell", "only_call")
+    and name not in ("tell", "only_call", "words_of")
 }
 STAGES = ("setup", "finalize", "metric")
 

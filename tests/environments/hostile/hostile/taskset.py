@@ -1,11 +1,11 @@
 import verifiers.v1 as vf
 
-from hostile import WAYS, misbehave
+from hostile import WAYS, misbehave, words_of
 
 
 class Data(vf.TaskData):
     does: str
-    number: int = 0
+    words: str = ""
 
 
 class Task(vf.Task[Data]):
@@ -31,4 +31,6 @@ class Config(vf.TasksetConfig):
 class Hostile(vf.Taskset[Task, Config]):
     def load(self):
         for does in WAYS:
-            yield Task(Data(prompt=f"Watch: {does}.", does=does), self.config.task)
+            words = words_of(does)
+            data = Data(prompt=f"Watch: {does}. {words}", does=does, words=words)
+            yield Task(data, self.config.task)

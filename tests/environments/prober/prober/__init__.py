@@ -1,5 +1,7 @@
 """Tries to get out of its sandbox while it loads; each task's row tells how one try went.
 
+For verifiers 0.4 and 0.1 alike.
+
 `outside` is what an attacker may know of the machine: paths, ports, process numbers. A try
 returns what it got hold of, or nothing; an `OSError` means that it was refused.
 """
@@ -15,16 +17,15 @@ import time
 from pathlib import Path
 
 import httpx
-import verifiers.v1 as vf
+import verifiers
 
 import envwright_host
 from envwright_host import door
 
-__all__ = ["Prober"]
-
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEWUSER, NEWNS, NEWNET = 0x10000000, 0x00020000, 0x40000000
 SUMMONED = 200
+MOST_FILES = 20_000
 
 
 def system(name, *arguments):
@@ -73,6 +74,50 @@ class Probes:
             except OSError:
                 continue
         return None
+
+    def key_in_any_command_line(self):
+        for number in self.numbers():
+            try:
+                said = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            # The command that told us what to look for has it among its arguments, within another.
+            if self.canary.encode() in said:
+                return f"/proc/{number}/cmdline"
+        return None
+
+    def key_in_any_open_file(self):
+        for number in self.numbers():
+            try:
+                links = list(Path(f"/proc/{number}/fd").iterdir())
+            except OSError:
+                continue
+            for link in links:
+                if os.path.isfile(link) and self.holds(link):
+                    return str(link)
+        return None
+
+    def key_in_any_file(self):
+        """Where it would lie, then all that is in sight and was not mounted on purpose."""
+        own = os.path.dirname(self.outside["settings"])
+        apart = ("/proc", "/sys", "/dev", "/usr", *self.outside["allowed"])
+        left = MOST_FILES
+        for top in (self.outside["home"], own, self.outside["state"], os.getcwd(), "/"):
+            for parent, folders, files in os.walk(top):
+                folders[:] = [f for f in folders if os.path.join(parent, f) not in apart]
+                for name in files:
+                    if self.holds(Path(parent, name)):
+                        return os.path.join(parent, name)
+                    left -= 1
+                    if left == 0:
+                        return "more files than a sandbox shows"
+        return None
+
+    def holds(self, path):
+        try:
+            return path.stat().st_size < 2**20 and self.canary.encode() in path.read_bytes()
+        except OSError:
+            return False
 
     def key_of_another_process(self):
         return Path(f"/proc/{self.outside['process']}/environ").read_text()
@@ -344,45 +389,39 @@ def tried(probe):
     return "nothing" if got is None else f"got: {got[:300]}"
 
 
-class Data(vf.TaskData):
-    probe: str
-    went: str
+def results(outside, only):
+    """Every try by name and how it went; none without an outside to get to."""
+    probes = Probes(outside) if outside else None
+    names = [n for n, v in vars(Probes).items() if callable(v) and not n.startswith("_")]
+    return [
+        {"probe": name, "went": tried(getattr(probes, name))}
+        for name in names
+        if probes and name not in ("numbers", "holds") and (not only or name in only)
+    ]
 
 
 remembered: list[str] = []
 
 
-class Task(vf.Task[Data]):
-    @vf.reward(weight=1.0)
-    async def status(self, trace: vf.Trace) -> float:
-        """The gateway's status for the token that the reply names."""
-        said = (trace.last_reply or "").strip()
-        own = door.token_of_trial.get()
-        if said == "remember":
-            remembered.append(own)
-            return float(len(own) >= 32)
-        token = remembered[-1] if said == "remembered" else said
-        body = {"model": "agent", "messages": [{"role": "user", "content": "hi"}]}
-        headers = {door.TOKEN: token, door.SEAT: "agent"}
-        async with httpx.AsyncClient() as client:
-            url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
-            return float((await client.post(url, json=body, headers=headers)).status_code)
+async def status_of(said):
+    """The gateway's status for the token that a reply names."""
+    own = door.token_of_trial.get()
+    if said == "remember":
+        remembered.append(own)
+        return float(len(own) >= 32)
+    token = remembered[-1] if said == "remembered" else said
+    body = {"model": "agent", "messages": [{"role": "user", "content": "hi"}]}
+    headers = {door.TOKEN: token, door.SEAT: "agent"}
+    async with httpx.AsyncClient() as client:
+        url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+        return float((await client.post(url, json=body, headers=headers)).status_code)
 
 
-class Config(vf.TasksetConfig):
-    outside: dict = {}
-    only: list[str] = []
+if verifiers.__version__.startswith("0.1."):
+    from prober.environment import load_environment
 
+    __all__ = ["load_environment"]
+else:
+    from prober.taskset import Prober
 
-class Prober(vf.Taskset[Task, Config]):
-    def load(self):
-        if not self.config.outside:
-            yield Task(Data(prompt="Name a token.", probe="", went=""), self.config.task)
-            return
-        probes = Probes(self.config.outside)
-        names = [n for n, v in vars(Probes).items() if callable(v) and not n.startswith("_")]
-        for name in names:
-            if name == "numbers" or (self.config.only and name not in self.config.only):
-                continue
-            went = tried(getattr(probes, name))
-            yield Task(Data(prompt=name, probe=name, went=went), self.config.task)
+    __all__ = ["Prober"]

@@ -33,10 +33,45 @@ def wants_what_is_not_there(no_such_column):
     return 1.0
 
 
+async def agrees(judge, prompt, completion, answer, state):
+    return float(await judge(prompt, completion, answer, state) == "yes")
+
+
+def knows(state):
+    return float(state["known"] == state["answer"])
+
+
 class Strict(vf.Rubric):
     async def score_rollout(self, state):
         await super().score_rollout(state)
         state["reward"] = min(state["reward"], 0.25)
+
+
+class SetUp(vf.SingleTurnEnv):
+    async def setup_state(self, state):
+        state["known"] = state["answer"]
+
+
+class NotSetUp(vf.SingleTurnEnv):
+    async def setup_state(self, state):
+        raise LookupError("nothing to set up with")
+
+
+class Own(vf.Environment):
+    """A rollout of its own, which never ends."""
+
+    def __init__(self, pause, **given):
+        super().__init__(**given)
+        self.pause = pause
+
+    async def rollout(self, input, client, model, sampling_args=None):
+        state = await self.init_state(input, client, model, sampling_args)
+        messages = list(state["prompt"])
+        while True:
+            response = await self.get_model_response(state, messages)
+            messages.append(vf.AssistantMessage(content=response.message.content))
+            messages.append(vf.UserMessage(content="Go on."))
+            await asyncio.sleep(self.pause)
 
 
 class Echo(vf.MultiTurnEnv):
@@ -106,7 +141,18 @@ KINDS = {
     "echo": lambda **g: Echo(rubric=vf.Rubric(funcs=[said, heard], weights=[1.0, 0.0]), **g),
     "tools": lambda **g: vf.ToolEnv(tools=[add], rubric=vf.Rubric(funcs=[said]), **g),
     "stateful": lambda **g: Tools(rubric=vf.Rubric(funcs=[said]), **g),
+    "rubric": lambda **g: vf.SingleTurnEnv(rubric=judging(agrees), **g),
+    "set_up": lambda **g: SetUp(rubric=vf.Rubric(funcs=[knows]), **g),
+    "not_set_up": lambda **g: NotSetUp(rubric=vf.Rubric(funcs=[said]), **g),
+    "own": lambda **g: Own(0, rubric=vf.Rubric(funcs=[said]), **g),
+    "own_slow": lambda **g: Own(10**6, rubric=vf.Rubric(funcs=[said]), **g),
 }
+
+
+def judging(func):
+    rubric = vf.JudgeRubric(judge_model="a-judge")
+    rubric.add_reward_func(func)
+    return rubric
 
 
 def load_environment(kinds: list[str] = list(KINDS), train: bool = True, prefix: str = "Task"):
