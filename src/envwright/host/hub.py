@@ -18,7 +18,7 @@ from envwright.environment.distribution import distributions, read_distribution,
 from envwright.environment.source import digest_of_folder, source_of
 from envwright.errors import UsageError
 from envwright.host.interpreter import own
-from envwright.host.uv import SOURCE_ONLY, Uv, gist, has_key, without_key
+from envwright.host.uv import Uv, gist, has_key, needs_building, without_key
 from envwright.host.venv import Builder
 from envwright.record import digest
 from envwright.sandbox import Mount
@@ -56,7 +56,7 @@ async def download(wanted: HubId, url: str, scratch: Path, builder: Builder, she
     builder.say(f"fetching {wanted} from {without_key(url)}")
     uv = builder.uv().only_index(url)
     code, said = await install(wanted, scratch, uv, builder, "--only-binary", ":all:")
-    if code != 0 and any(words in said for words in SOURCE_ONLY) and not has_key(url):
+    if code != 0 and needs_building(said) and not has_key(url):
         builder.say(f"{wanted} comes only as source: building it, apart")
         with tempfile.TemporaryDirectory(prefix="build-", dir=scratch.parent) as private:
             # What builds it comes from the ordinary indexes.
@@ -106,7 +106,7 @@ def unfetched(wanted: HubId, url: str, said: str, kept: list[str]) -> UsageError
         why, hint = f"{index} cannot be reached", f"check the network and [hub] index{have}"
     elif "there is no version of" in said:
         why, hint = f"{index} has no such version of it", "leave the version out for the latest"
-    elif any(words in said for words in SOURCE_ONLY):
+    elif needs_building(said):
         why = "it comes only as source, which is not built beside a key in the index's URL"
         hint = "fetch it and name its folder"
     else:

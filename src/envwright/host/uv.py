@@ -118,3 +118,7 @@ def gist(said: str) -> str:
     lines = [line.strip(" ╰─▶│×├") for line in said.splitlines() if line.strip()]
     begins = next((n for n, line in enumerate(lines) if line.startswith("error:")), 0)
     return " ".join(lines[begins:])[-500:].removeprefix("error: ") or "uv said nothing"
+
+
+def needs_building(said: str) -> bool:
+    return any(words in said for words in SOURCE_ONLY)

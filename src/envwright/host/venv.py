@@ -19,7 +19,7 @@ from envwright.environment import Kind, Source
 from envwright.errors import UsageError
 from envwright.host.dialect import kind_of, requirements_of
 from envwright.host.interpreter import Interpreter, find_interpreter
-from envwright.host.uv import SOURCE_ONLY, Follow, Say, Uv, gist, has_key
+from envwright.host.uv import Follow, Say, Uv, gist, has_key, needs_building
 from envwright.record import Digest, digest
 from envwright.sandbox import Command, Mount, Sandbox
 
@@ -101,7 +101,7 @@ async def build(folder: Path, interpreter: Interpreter, source: Source, builder:
         if code == 0:
             wheels = (*install, "--only-binary", ":all:")
             code, said = await uv.with_index(source.index).run(wheels, mounts, show)
-    if code != 0 and any(words in said for words in SOURCE_ONLY):
+    if code != 0 and needs_building(said):
         builder.say("something comes only as source: building it, apart")
         index = None if source.index is None or has_key(source.index) else source.index
         with (
