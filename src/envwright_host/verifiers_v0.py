@@ -25,7 +25,7 @@ from envwright_host.client_v0 import SEAT, Door, Run, current_run
 from envwright_host.episode_v0 import Clock, broke, broke_in_scoring, listed, record_of, stop_of
 from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
 from envwright_host.server import MODEL, Call, Phase, Refused, lacking, problem_of
-from envwright_host.speaker import speaker_of
+from envwright_host.speaker import voice_of
 from envwright_host.tasks import Row, Tasks
 
 SPLIT = "split"
@@ -120,7 +120,7 @@ class Dialect:
             "rewards": [{"name": n, "weight": weight} for n, weight in weights.items() if weight],
             "metrics": [name for name, weight in weights.items() if not weight],
             "tools": list(dict.fromkeys(tools)),
-            "seats": [SEAT],
+            "seats": [{"name": SEAT, "trainable": True}],
             "args": self.arguments,
         }
 
@@ -161,14 +161,14 @@ class Dialect:
 
     async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
         row = self.loaded.at(args["index"], args["key"])
-        speaker = await speaker_of(args["agent"], partial(self.gold_reply, row))
+        voice = await voice_of(args["agent"], partial(self.gold_reply, row))
         clock = Clock()
 
         def reach(stage: str) -> None:
             clock.reach(stage)
             phase(stage)
 
-        run = Run(args["token"], speaker, self.turns, begin=lambda: reach("agent"))
+        run = Run(args["token"], voice and voice(), self.turns, begin=lambda: reach("agent"))
         current_run.set(run)
         door.token_of_trial.set(args["token"])
         env, routed = leaf_of(self.env, row)

@@ -198,6 +198,8 @@ def show_trace(trace: Trace) -> None:
     signals += [f"{n}={'no value' if v is None else f'{v:g}'}" for n, v in trace.metrics.items()]
     if signals:
         click.echo(clean(f"signals: {', '.join(signals)}"))
+    if trace.skipped:
+        click.echo(clean(f"did not run: {', '.join(trace.skipped)}"))
     spans = {n: s for n, s in trace.timing.model_dump().items() if s is not None}
     if spans:
         click.echo(

@@ -19,6 +19,24 @@ class Signal(Record):
 
     name: str
     weight: float
+    runtime: bool = False
+    """Whether it needs one: a folder and processes of the attempt's own."""
+
+
+class Seat(Record):
+    """A role inside an episode."""
+
+    name: str
+    trainable: bool = True
+    """Whether it is a player, rather than a part of the world that players are measured in."""
+
+
+class Judge(Record):
+    """A judge that the environment's configuration holds, known before anything runs."""
+
+    name: str
+    model: str
+    """The name that the environment asks for; the gateway maps it."""
 
 
 class Argument(Record):
@@ -33,6 +51,8 @@ class TaskCount(Record):
     count: int | None = Field(ge=0)
     """None when the taskset is endless."""
     infinite: bool
+    said_infinite: bool = False
+    """It calls itself endless, and ends."""
 
 
 class Environment(Record):
@@ -43,7 +63,8 @@ class Environment(Record):
     rewards: tuple[Signal, ...] = ()
     metrics: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
-    seats: tuple[str, ...] = ()
+    seats: tuple[Seat, ...] = ()
+    judges: tuple[Judge, ...] = ()
     args: tuple[Argument, ...] = ()
 
 
@@ -55,3 +76,5 @@ class Task(Record):
     """Of the row without its index, so that duplicates show."""
     prompt: str
     row: Json
+    unserved: str | None = None
+    """Why it cannot be run here, in words."""

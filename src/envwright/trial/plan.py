@@ -4,7 +4,7 @@ from pydantic import Field, JsonValue
 
 from envwright.agent import AgentSpec
 from envwright.record import Digest, Record, digest
-from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec
+from envwright.trial.spec import Condition, Limits, Sampling, TrialSpec, without_unset
 
 
 class Plan(Record):
@@ -18,11 +18,15 @@ class Plan(Record):
     args: dict[str, JsonValue] = {}
     judge: Digest | None = None
     """The content of the judge's model."""
+    seat: str | None = None
+    """The measured one, where there are several."""
+    played: dict[str, Digest] = {}
+    """Seats that others than the agent play → the content of their models."""
     limits: Limits = Limits()
 
     @property
     def digest(self) -> str:
-        return digest(self)
+        return digest(without_unset(self.model_dump(mode="json"), "seat", "played"))
 
 
 def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
@@ -37,6 +41,8 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             sampling=plan.sampling,
             args=plan.args,
             judge=plan.judge,
+            seat=plan.seat,
+            played=plan.played,
             limits=plan.limits,
             n=n,
         )

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from envwright.agent.spec import AgentSpec
-from envwright.record import Digest, Record, digest
+from envwright.record import Digest, Json, Record, digest
 
 
 class Condition(StrEnum):
@@ -39,6 +39,11 @@ class Limits(Record):
     """A host that answers no ping for so long holds up its neighbours: they are moved."""
 
 
+def without_unset(told: Json, *names: str) -> Json:
+    """An environment of one seat says nothing of seats."""
+    return {name: value for name, value in told.items() if name not in names or value}
+
+
 class TrialSpec(Record):
     revision: Digest
     index: int = Field(ge=0)
@@ -49,10 +54,15 @@ class TrialSpec(Record):
     args: dict[str, JsonValue] = {}
     judge: Digest | None = None
     """What environment code could ask: the content of the judge's model."""
+    seat: str | None = None
+    """The measured one, where there are several."""
+    played: dict[str, Digest] = {}
+    """Seats that others than the agent play → the content of their models."""
     limits: Limits = Limits()
     n: int = Field(default=0, ge=0)
 
     @property
     def id(self) -> str:
         """Of all that a result can depend on; when neighbours are moved is not among it."""
-        return digest(self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}}))
+        told = self.model_dump(mode="json", exclude={"limits": {"stall_seconds"}})
+        return digest(without_unset(told, "seat", "played"))
