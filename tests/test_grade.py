@@ -238,7 +238,7 @@ def test_only_the_measured_seat_is_scored_and_each_seat_keeps_its_own_calls():
     outcome = judge_episode(episode, None)
     assert isinstance(outcome, Scored)
     assert outcome.reward == 0.25
-    assert read_episode(body, calls, "user").measured.seat == "user"
+    assert [t.seat for t in read_episode(body, calls, "user").measured] == ["user"]
 
 
 @pytest.mark.parametrize("bad", [float("inf"), 10**400, "x", None])

@@ -28,7 +28,7 @@ ran: ContextVar[dict[str, set[str]] | None] = ContextVar("ran", default=None)
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a type of task declares; tasks of one type share their config."""
+    """What a task declares."""
 
     rewards: tuple[str, ...]
     metrics: tuple[str, ...]

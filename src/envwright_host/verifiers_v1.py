@@ -51,7 +51,7 @@ class Dialect:
     loaded: Tasks[vf.Task]
 
     def __init__(self) -> None:
-        self.signals: dict[type[vf.Task], Signals] = {}
+        self.signals: dict[tuple[type[vf.Task], int], Signals] = {}
         self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
         self.is_serving = False
@@ -173,10 +173,11 @@ class Dialect:
         return task
 
     def signals_of(self, task: vf.Task) -> Signals:
-        """The same for every task of a type: they share their config."""
-        if type(task) not in self.signals:
-            self.signals[type(task)] = signals_of(task)
-        return self.signals[type(task)]
+        """The same for tasks of one type and config; a config lives as long as its task."""
+        same = (type(task), id(task.config))
+        if same not in self.signals:
+            self.signals[same] = signals_of(task)
+        return self.signals[same]
 
     def beyond(self) -> list[str]:
         """Judgement over whole episodes, which a single reply does not get."""
@@ -244,7 +245,7 @@ class Dialect:
 
         async def reward_of(wording: str) -> float:
             trace = trace_of(task, wording)
-            await task.score(trace)
+            await signal_v1.score(task, trace, self.signals_of(task))
             return trace.reward
 
         return await best_of(said, reward_of)
