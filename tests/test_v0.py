@@ -73,7 +73,7 @@ def test_the_example_is_described_and_its_tasks_are_those_of_the_other_dialect(b
     assert described.tasks.count == 100
     assert [(r.name, r.weight) for r in described.rewards] == [("correct", 1.0)]
     assert described.metrics == ("answered", "num_turns")
-    assert described.seats == ("agent",)
+    assert [seat.name for seat in described.seats] == ["agent"]
     arguments = {a.name: (a.type, a.default) for a in described.args}
     assert arguments["num_tasks"] == ("int", 100)
     assert arguments["split"] == ("str", "eval")
