@@ -166,7 +166,7 @@ def test_run_prints_every_agent_with_denominators_and_intervals(ran):
     for row in agents.values():
         assert set(row) == {
             *("trials", "scored", "failed", "missing", "mean_reward", "mean_interval"),
-            *("solved", "solved_interval", "tokens", "cost_usd", "baseline"),
+            *("solved", "solved_interval", "tokens", "apart", "cost_usd", "baseline"),
         }
         assert (row["trials"], row["scored"], row["failed"], row["missing"]) == (6, 6, {}, 0)
         assert (row["cost_usd"], row["tokens"]) == (0, {"input": 0, "output": 0, "cached": 0})

@@ -244,7 +244,7 @@ def test_a_simulated_user_talks_and_code_checks_the_result(bed: Bed, served: Pro
     agent, user = at(served, "agent"), at(served, "user")
     told = bed.do(bed.sweep(booking, [0], model=agent, seats={"user": user}))[0]
     assert (told.scored.reward, told.scored.metrics["user_turns"]) == (1.0, 2.0)
-    assert told.scored.stop == "completed"
+    assert told.scored.stop == "environment"
     traces = {trace.seat: trace for trace in bed.traces(told)}
     assert (traces["user"].rewards, traces["user"].measured) == ({}, False)
     answering(served, lambda body: Reply("I want a table."))

@@ -16,7 +16,6 @@ from envwright.trial.outcome import Failed, Outcome, Scored, Stop
 STOPS = {
     None: Stop.COMPLETED,
     "agent_completed": Stop.COMPLETED,
-    "user_closed": Stop.COMPLETED,
     "max_turns": Stop.TURNS,
     "agent_timeout": Stop.TIME,
     "context": Stop.CONTEXT,
