@@ -71,7 +71,8 @@ async def rollouts(module: str, url: str, count: int, concurrency: int) -> dict[
 
 
 async def scores(module: str, count: int) -> dict[str, float]:
-    from envwright_host.verifiers_v1 import Dialect, trace_of
+    from envwright_host.signal_v1 import trace_of
+    from envwright_host.verifiers_v1 import Dialect
 
     async with Dialect() as dialect:
         await dialect.load({"module": module, "args": {}, "turns": 100}, lambda _: None)

@@ -23,6 +23,7 @@ from envwright.host.dialect import requirements_of
 from envwright.host.venv import REQUIREMENTS
 from envwright.settings import Settings, read_settings
 from envwright.trial import Outcome, TrialSpec
+from envwright.work.grader import Grader
 from envwright.work.score import score_pairs
 from envwright.work.sweep import Watch
 
@@ -204,13 +205,17 @@ async def score_replies() -> float:
         rows = [{"task": n % 100, "reply": f"The sum is {n}."} for n in range(SCORES)]
         replies.write_text("".join(json.dumps(row) + "\n" for row in rows))
         async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
-            loaded = await app.load(await app.resolve(str(SUMS)), {}, app.gateway())
+            gateway = app.gateway()
+            loaded = await app.load(await app.resolve(str(SUMS)), {}, gateway)
+            grader = Grader(gateway, None)
             warm = read_replies(replies)[:1]
-            await score_pairs(loaded, warm)
+            await score_pairs(loaded, warm, grader)
             before = cpu_of_tree()
             with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
                 pairs = read_replies(replies)
-                for (name, _), each in zip(pairs, await score_pairs(loaded, pairs), strict=True):
+                for (name, _), each in zip(
+                    pairs, await score_pairs(loaded, pairs, grader), strict=True
+                ):
                     print_scoring(name, each, as_json=True)
             return cpu_of_tree() - before
 

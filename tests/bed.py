@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,9 @@ from envwright.host import Loaded
 from envwright.model import Model
 from envwright.settings import EnvironmentTable, FileTables, LimitsTable, Settings
 from envwright.store import trial as trials
-from envwright.trial import Outcome
+from envwright.trace import Trace
+from envwright.trial import Failed, Outcome, Scored
+from envwright.work.result import SweepResult
 from envwright.work.sweep import Cast, Request, Watch, run_sweep
 
 T = TypeVar("T")
@@ -41,6 +43,16 @@ class Told:
         return [attempt.state for attempt in self.attempts]
 
     @property
+    def scored(self) -> Scored:
+        assert isinstance(self.outcome, Scored), self.outcome
+        return self.outcome
+
+    @property
+    def failed(self) -> Failed:
+        assert isinstance(self.outcome, Failed), self.outcome
+        return self.outcome
+
+    @property
     def findings(self) -> list[Finding]:
         grades = [grade for attempt in self.attempts for grade in attempt.grades]
         return [Finding.model_validate(raw) for grade in grades for raw in grade["findings"]]
@@ -51,6 +63,8 @@ class Bed:
     runner: asyncio.Runner
     app: App
     gateway: Gateway
+    result: SweepResult | None = None
+    """Of the last sweep."""
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -74,6 +88,8 @@ class Bed:
         script: Script | None = None,
         model: Model | None = None,
         judge: Model | None = None,
+        seat: str | None = None,
+        seats: Mapping[str, Model] | None = None,
     ) -> dict[int, Told]:
         """A fresh trial on each of these tasks, all at once."""
         if script is not None:
@@ -86,19 +102,28 @@ class Bed:
             agents=(agent,),
             selected=tuple(map(str, tasks)),
             fresh=True,
+            seat=seat,
             limits=self.app.settings.file.limits.of_trial(),
         )
         cast = Cast(
             models={model.name: model} if model else {},
             scripts={"script": script} if script else {},
             judge=judge,
+            seats=seats or {},
         )
         watch = Watch(lambda *_: None, lambda *_: None, asyncio.Event())
         store = self.app.store
         result = await run_sweep(request, loaded, cast, store, self.gateway, watch)
         assert not result.failures, result.failures
+        self.result = result
         rows = store.read(trials.list_trials, sweep=result.sweep)
         return {row.task_index: self.told(row) for row in rows}
+
+    def traces(self, told: Told) -> tuple[Trace, ...]:
+        """Of the last attempt."""
+        blob = told.attempts[-1].blob
+        assert blob is not None
+        return TypeAdapter(tuple[Trace, ...]).validate_json(self.app.store.blobs.get(blob))
 
     def told(self, row: trials.TrialRow) -> Told:
         outcome = TypeAdapter(Outcome).validate_python(row.outcome) if row.outcome else None

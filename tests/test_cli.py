@@ -119,15 +119,17 @@ def test_inspect_prints_what_the_environment_is(ran):
     assert re.fullmatch(r"[0-9a-f]{64}", said.pop("revision"))
     arguments = said.pop("args")
     assert {"name": "num_tasks", "type": "int", "default": 100} in arguments
-    assert [set(argument) for argument in arguments] == [{"name", "type", "default"}] * 4
+    assert [set(argument) for argument in arguments] == [{"name", "type", "default"}] * 5
     assert said == {
         "kind": "verifiers",
         "name": "sums",
-        "tasks": {"count": 100, "infinite": False},
-        "rewards": [{"name": "correct", "weight": 1.0, "group": False}],
+        "tasks": {"count": 100, "infinite": False, "said_infinite": False},
+        "rewards": [{"name": "correct", "weight": 1.0, "group": False, "runtime": False}],
         "metrics": ["answered"],
         "tools": [],
         "seats": ["agent"],
+        "world": [],
+        "judges": [],
     }
 
 
@@ -135,7 +137,7 @@ def test_inspect_prints_what_the_environment_is(ran):
 def test_tasks_prints_one_object_per_task(ran):
     assert ran.tasks.code == 0
     rows = ran.tasks.lines
-    assert [set(row) for row in rows] == [{"index", "key", "prompt", "row"}] * 3
+    assert [set(row) for row in rows] == [{"index", "key", "prompt", "row", "unserved"}] * 3
     assert [row["index"] for row in rows] == [0, 1, 2]
     assert len({row["key"] for row in rows}) == 3
     assert " + ".join(map(str, rows[0]["row"]["terms"])) in rows[0]["prompt"]
@@ -165,7 +167,7 @@ def test_run_prints_every_agent_with_denominators_and_intervals(ran):
     for row in agents.values():
         assert set(row) == {
             *("trials", "scored", "failed", "missing", "mean_reward", "mean_interval"),
-            *("solved", "solved_interval", "tokens", "cost_usd", "baseline"),
+            *("solved", "solved_interval", "tokens", "apart", "cost_usd", "baseline"),
         }
         assert (row["trials"], row["scored"], row["failed"], row["missing"]) == (6, 6, {}, 0)
         assert (row["cost_usd"], row["tokens"]) == (0, {"input": 0, "output": 0, "cached": 0})

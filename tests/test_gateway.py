@@ -983,8 +983,9 @@ def test_a_request_that_was_answered_in_the_end_is_forgiven_and_no_other():
         ("agent", False, 200, True),
         ("agent", True, 500, True),
         (None, True, 200, True),
+        ("user", True, 200, True),
     ],
-    ids=["in the middle of its work", "never answered", "already failing", "a judge"],
+    ids=["in the middle of its work", "never answered", "already failing", "a judge", "a user"],
 )
 def test_a_call_cut_short_is_the_providers_failure_unless_the_agent_was_at_work(
     seat, answered_before, status, is_failure
@@ -994,7 +995,7 @@ def test_a_call_cut_short_is_the_providers_failure_unless_the_agent_was_at_work(
 
     async def scene(stage: Door, served: Provider) -> None:
         model = model_at(served)
-        grant = stage.grant(model, environment_model=model)
+        grant = stage.grant(model, environment_model=model, played={"user": model})
         if answered_before:
             assert (await stage.ask(grant, seat=seat)).status == 200
         asking = asyncio.ensure_future(stage.ask(grant, seat=seat, temperature=1))
@@ -1016,12 +1017,13 @@ def test_an_answer_that_never_ends_is_refused_before_it_fills_the_memory():
     play(always(Reply(body=b" " * (LARGEST_ANSWER_BYTES + 1))), scene)
 
 
-def test_a_judge_without_room_for_the_question_did_not_judge():
+@pytest.mark.parametrize(("seat", "spoils"), [(None, True), ("user", True), ("agent", False)])
+def test_a_judge_without_room_for_the_question_did_not_judge(seat, spoils):
     async def scene(stage: Door, served: Provider) -> None:
         model = model_at(served)
-        grant = stage.grant(model, environment_model=model)
-        await stage.ask(grant, seat=None)
-        assert grant.failure is not None
+        grant = stage.grant(model, environment_model=model, played={"user": model})
+        await stage.ask(grant, seat=seat)
+        assert (grant.failure is not None) == spoils
 
     play(always(Reply("maximum context length is 8", status=400)), scene)
 

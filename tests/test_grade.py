@@ -233,12 +233,34 @@ def test_only_the_measured_seat_is_scored_and_each_seat_keeps_its_own_calls():
     assert [(t.seat, t.measured, len(t.calls)) for t in episode.traces] == [
         ("user", False, 1),
         ("solver", True, 3),
-        ("solver", False, 0),
+        ("solver", True, 0),
     ]
     outcome = judge_episode(episode, None)
     assert isinstance(outcome, Scored)
-    assert outcome.reward == 0.25
-    assert read_episode(body, calls, "user").measured.seat == "user"
+    assert outcome.reward == 0.5
+    assert [t.seat for t in read_episode(body, calls, "user").measured] == ["user"]
+
+
+def test_tries_that_earn_different_rewards_add_up_to_their_mean():
+    body = record(
+        trace(rewards={"x": {"score": 1.0, "weight": 0.5}, "y": {"score": 1.0, "weight": 1.0}}),
+        trace(rewards={"x": {"score": 0.0, "weight": 0.5}}),
+        trace(rewards={}),
+    )
+    outcome = judge_episode(read_episode(body, [], None), None)
+    assert isinstance(outcome, Scored)
+    assert outcome.reward == 0.75
+    assert sum(s.score * s.weight for s in outcome.rewards.values()) == 0.75
+
+
+def test_a_trace_says_which_signals_did_not_run():
+    told = record(trace(skipped=["left_out"]))
+    outcome = judge_episode(read_episode(told, [], None), None)
+    assert isinstance(outcome, Scored)
+    assert outcome.skipped == ("left_out",)
+    nothing = judge_episode(read_episode(record(trace(rewards={}, skipped=["a"])), [], None), None)
+    assert isinstance(nothing, Failed)
+    assert "no reward at all; these did not run: a" in nothing.detail
 
 
 @pytest.mark.parametrize("bad", [float("inf"), 10**400, "x", None])

@@ -25,7 +25,7 @@ ZOO = ROOT / "tests" / "environments" / "zoo"
 
 KINDS = (
     *("single", "judged", "raises", "group", "group_raises", "lacks", "strict"),
-    *("echo", "tools", "stateful", "rubric", "set_up", "not_set_up", "own", "own_slow"),
+    *("echo", "tools", "stateful", "set_up", "not_set_up", "own", "own_slow"),
 )
 WALL = SHORT.model_copy(update={"wall_seconds": 10.0})
 
@@ -308,25 +308,29 @@ def test_a_judge_that_nobody_serves_is_the_graders_failure_and_known_by_its_toke
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("verdict", "reward"), [("yes", 1.0), ("no", 0.0)])
-def test_a_judge_is_asked_through_the_gateway_and_counted_apart(bed, zoo, verdict, reward):
-    index = index_of("rubric")
+def test_a_judge_is_known_asked_through_the_gateway_and_counted_apart(bed):
+    judged = bed.do(bed.load(ZOO, kinds=["rubric"]))
+    (known,) = judged.environment.judges
+    assert (known.name, known.model) == ("agrees", "a-judge")
+    with pytest.raises(UsageError, match=r"asks a judge \('agrees'\).*--judge"):
+        bed.do(bed.sweep(judged, [0]))
+    for verdict, reward in (("yes", 1.0), ("no", 0.0)):
 
-    def answer(body: dict[str, Any]) -> Reply:
-        return Reply(verdict, usage=(70, 1)) if body["model"] == "wise" else Reply("1")
+        def answer(body: dict[str, Any], verdict: str = verdict) -> Reply:
+            return Reply(verdict, usage=(70, 1)) if body["model"] == "wise" else Reply("1")
 
-    with provider(answer) as served:
-        agent = Model(name="fake", base_url=served.url, model="fake")
-        judge = Model(name="p/wise", base_url=served.url, model="wise", api_key_env="JUDGE_KEY")
-        told = bed.do(bed.sweep(zoo, [index], model=agent, judge=judge))[index]
-    assert isinstance(told.outcome, Scored), told.outcome
-    assert told.outcome.reward == reward
-    calls = trace_of(bed, told).calls
-    assert [(call.seat, call.model) for call in calls] == [
-        *(("agent", "fake"), ("environment", "p/wise"))
-    ]
-    assert [call.usage.input_tokens for call in calls] == [10, 70]
-    assert "a-judge" not in json.dumps(served.requests), "the judge's own name went out"
+        with provider(answer) as served:
+            agent = Model(name="fake", base_url=served.url, model="fake")
+            judge = Model(name="p/wise", base_url=served.url, model="wise")
+            told = bed.do(bed.sweep(judged, [1], model=agent, judge=judge))[1]
+        assert isinstance(told.outcome, Scored), told.outcome
+        assert told.outcome.reward == reward
+        calls = trace_of(bed, told).calls
+        assert [(call.seat, call.model) for call in calls] == [
+            *(("agent", "fake"), ("environment", "p/wise"))
+        ]
+        assert [call.usage.input_tokens for call in calls] == [10, 70]
+        assert "a-judge" not in json.dumps(served.requests), "the judge's own name went out"
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The composition root: the only place that picks implementations."""
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +41,15 @@ from envwright.trace import ModelCall
 from envwright.trial import Sampling
 from envwright.work.estimate import Estimate, estimate
 from envwright.work.result import SweepResult
-from envwright.work.sweep import Cast, Request, Watch, plan_trials, run_sweep, select_tasks
+from envwright.work.sweep import (
+    Cast,
+    Request,
+    Watch,
+    plan_trials,
+    run_sweep,
+    seating_of,
+    select_tasks,
+)
 
 SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
 
@@ -61,6 +69,8 @@ class RunOptions:
     endpoint: str | None = None
     key_env: str | None = None
     judge: str | None = None
+    seat: str | None = None
+    seat_models: Mapping[str, str] = field(default_factory=dict[str, str])
     sampling: Sampling = Sampling()
     limit: int | None = None
     fresh: bool = False
@@ -229,16 +239,24 @@ class App:
             elif agent.kind is AgentKind.ORACLE:
                 agent = agent.model_copy(update={"gold_field": options.gold_field})
             agents.append(agent)
+        judge = await self.judge(options.judge, dry=dry)
+        seats = {
+            seat: await self.model(name, None, None, dry=dry)
+            for seat, name in options.seat_models.items()
+        }
         if self.settings.file.budget.usd is not None:
-            for model in models.values():
+            for model in [*models.values(), *seats.values()]:
                 if price_of(model, input_tokens=1000, output_tokens=1000) is None:
                     raise UsageError(
                         f"model {model.name!r} has no known price, so a budget in USD cannot hold",
                         hint="set provider in its [models] table, or budget.tokens instead",
                     )
-        judge_name = options.judge or self.settings.file.roles.judge
-        judge = await self.model(judge_name, None, None, dry=dry) if judge_name else None
-        return tuple(agents), Cast(models=models, scripts=scripts, judge=judge)
+        return tuple(agents), Cast(models=models, scripts=scripts, judge=judge, seats=seats)
+
+    async def judge(self, name: str | None, *, dry: bool = False) -> Model | None:
+        """Whom environment code may ask: the model of this name, else of the judge's role."""
+        chosen = name or self.settings.file.roles.judge
+        return await self.model(chosen, None, None, dry=dry) if chosen else None
 
     async def prepare(
         self, options: RunOptions, *, dry: bool = False
@@ -246,7 +264,8 @@ class App:
         own = self.own_venv(options.venv)
         source = await self.resolve(options.environment, own)
         agents, cast = await self.cast(options, dry=dry)
-        asked = [*cast.models.values(), *([cast.judge] if cast.judge else [])]
+        judge = [cast.judge] if cast.judge else []
+        asked = [*cast.models.values(), *judge, *cast.seats.values()]
         gateway = self.gateway([] if dry else asked)
         args = self.arguments(source, options.args)
         loaded = await self.load(source, args, gateway, own)
@@ -260,6 +279,7 @@ class App:
             task_seed=options.task_seed or self.settings.task_seed,
             sampling=Sampling.model_validate({**default, **flags}),
             args=args,
+            seat=options.seat,
             fresh=options.fresh,
             limits=self.settings.file.limits.of_trial(),
             budget=self.settings.file.budget,
@@ -291,7 +311,10 @@ class App:
         scored = self.store.read(scored_among, [] if request.fresh else list(planned))
         left = [spec.agent for trial, spec in planned.items() if trial not in scored]
         counts = {agent: left.count(agent) for agent in request.agents}
-        return estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
+        apart = [*seating_of(request, loaded.environment, cast).played]
+        apart += [judge.name for judge in loaded.environment.judges]
+        found = estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
+        return found.model_copy(update={"apart": tuple(apart)})
 
     async def check_sandbox(self) -> None:
         """Refuse rather than degrade."""

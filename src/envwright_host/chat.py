@@ -5,14 +5,17 @@ interception, so limits, stop rules and the trace work as for any other harness.
 speaks is the run's: a model through the gateway, or replies that are known already.
 """
 
+import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import verifiers.v1 as vf
+from verifiers.v1 import agent as agents
 from verifiers.v1.dialects.chat import message_to_wire
 from verifiers.v1.errors import ToolsetError, boundary
 from verifiers.v1.harnesses.utils.mcp import call_mcp, connect_mcp
@@ -20,7 +23,7 @@ from verifiers.v1.runtimes import ProgramResult
 
 from envwright_host.client_v1 import REPLY, Replies
 from envwright_host.door import SEAT, TOKEN, Session, scored_stop
-from envwright_host.speaker import Speaker
+from envwright_host.speaker import Speaker, Voice
 
 __all__ = ["ChatHarness"]
 
@@ -30,10 +33,49 @@ class Run:
     """One `run` call, as its harness sees it."""
 
     token: str
-    speaker: Speaker | None
+    voice: Voice | None
+    """Who speaks for the agent when it asks no model."""
+    played: frozenset[str]
+    """Seats that somebody else than the agent plays: a model of their own."""
+    deadline: float
+    """When the agent's time is up, whatever number of seats and turns it was spent on."""
+    scoring_seconds: float
+    speakers: dict[str, Speaker] = field(default_factory=dict[str, Speaker])
+    """By trace: a seat that plays twice begins afresh."""
+
+    def speaker(self, trace: vf.Trace) -> Speaker | None:
+        """None when a model is to be asked."""
+        if self.voice is None or trace.agent.name in self.played:
+            return None
+        return self.speakers.setdefault(trace.id, self.voice())
+
+    def cap(self, own: Any) -> Any:
+        """A rollout's own timeouts, none of them beyond the trial's."""
+        left = max(0.0, self.deadline - time.monotonic())
+        return replace(
+            own,
+            setup=least(own.setup, left),
+            agent=least(own.agent, left),
+            finalize=least(own.finalize, self.scoring_seconds),
+            scoring=least(own.scoring, self.scoring_seconds),
+        )
+
+
+def least(own: float | None, ours: float) -> float:
+    return ours if own is None else min(own, ours)
 
 
 current_run: ContextVar[Run] = ContextVar("current_run")
+
+
+def install() -> None:
+    """Put the trial's limits over every rollout, of tasks that an Env makes up too."""
+    original = agents.resolve_rollout_timeouts
+
+    def resolve_rollout_timeouts(timeout: Any, task: vf.Task) -> Any:
+        return current_run.get().cap(original(timeout, task))
+
+    agents.resolve_rollout_timeouts = resolve_rollout_timeouts
 
 
 class ChatHarnessConfig(vf.HarnessConfig):
@@ -63,10 +105,10 @@ class ChatHarness(vf.Harness[ChatHarnessConfig]):
 
         async def ask(body: dict[str, Any]) -> tuple[int, str]:
             headers = {"authorization": f"Bearer {secret}", SEAT: trace.agent.name}
-            if run.speaker is None:
+            if (speaker := run.speaker(trace)) is None:
                 headers[TOKEN] = run.token
             else:
-                headers[REPLY] = Replies.put(run.speaker(body["messages"]))
+                headers[REPLY] = Replies.put(speaker(body["messages"]))
             async with Session.get().post(
                 f"{endpoint}/chat/completions", json=body, headers=headers
             ) as answer:
@@ -84,7 +126,14 @@ class ChatHarness(vf.Harness[ChatHarnessConfig]):
                 async with boundary(ToolsetError, f"tool {name}"):
                     return await call_mcp(connected, dispatch, name, arguments)
 
-            return await converse(ctx.model, messages, tools, ask, use, trace)
+            try:
+                async with asyncio.timeout(run.deadline - time.monotonic()) as limit:
+                    return await converse(ctx.model, messages, tools, ask, use, trace)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                trace.stop("agent_timeout")
+                return ProgramResult(exit_code=0, stdout="", stderr="")
 
 
 async def converse(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_json
-from verifiers.v1 import clients
+from verifiers.v1 import clients, judge
 from verifiers.v1.clients.client import RelayReply
 from verifiers.v1.dialects import Dialect
 from verifiers.v1.errors import model_error
@@ -114,5 +114,13 @@ def clients_url(dialect: Dialect) -> str:
 
 
 def install() -> None:
-    """Put it in place of verifiers' own client."""
+    """Put it in place of verifiers' own client, and the gateway before every judge."""
     interception.resolve_client = lambda config: Door()  # type: ignore[assignment]
+    original = judge.build_async_openai
+
+    def build_async_openai(config: Any) -> Any:
+        # Whatever endpoint a judge was written for, its model is the one that it is given.
+        ours = {"base_url": gateway_url(), "headers": {}, "headers_from_env": {}}
+        return original(config.model_copy(update=ours))
+
+    judge.build_async_openai = build_async_openai

@@ -136,3 +136,13 @@ def is_explained(total: Any, values: dict[str, Any], weights: dict[str, float]) 
 def has_own_rules(rubric: vf.Rubric) -> bool:
     known = (vf.Rubric.score_rollout, vf.RubricGroup.score_rollout)
     return any(type(member).score_rollout not in known for member in members(rubric))
+
+
+def judges_of(rubric: vf.Rubric) -> list[dict[str, str]]:
+    """The judges that are known before anything runs; rewards may ask others all the same."""
+    return [
+        {"name": getattr(func, "__name__", repr(func)), "model": str(member.judge_model)}
+        for member in members(rubric)
+        if isinstance(member, vf.JudgeRubric)
+        for func in member.funcs
+    ]

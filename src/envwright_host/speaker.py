@@ -12,18 +12,22 @@ Gold = Callable[[str | None], Awaitable[str]]
 """Given the field that holds the gold, if one was named, the words that say it."""
 
 
-async def speaker_of(agent: dict[str, Any], gold: Gold) -> Speaker | None:
+Voice = Callable[[], Speaker]
+"""A speaker for one conversation; every conversation has its own."""
+
+
+async def voice_of(agent: dict[str, Any], gold: Gold) -> Voice | None:
     """None when a model is to be asked."""
     match agent["kind"]:
         case "chat":
             return None
         case "noop":
-            return lambda messages: {"content": ""}
+            return lambda: lambda messages: {"content": ""}
         case "scripted":
-            return script(agent["replies"])
+            return lambda: script(agent["replies"])
         case "oracle":
             said = await gold(agent.get("gold_field"))
-            return lambda messages: {"content": said}
+            return lambda: lambda messages: {"content": said}
         case kind:
             raise Refused("ours", f"no agent {kind!r} in this host")
 

@@ -8,16 +8,12 @@ for nothing.
 """
 
 import asyncio
-import importlib
 import inspect
-import typing
-from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any
 
 import verifiers as vf
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from envwright_host import door, rubric_v0
@@ -26,8 +22,9 @@ from envwright_host.argument import refuse_unknown, tell
 from envwright_host.client_v0 import SEAT, Door, Run, current_run
 from envwright_host.episode_v0 import Clock, broke, broke_in_scoring, listed, record_of, stop_of
 from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
-from envwright_host.server import MODEL, Call, Phase, Refused, lacking, problem_of
-from envwright_host.speaker import speaker_of
+from envwright_host.loader_v0 import arguments_of, coerced, loader_of, named
+from envwright_host.server import MODEL, Call, Phase, Refused, problem_of
+from envwright_host.speaker import voice_of
 from envwright_host.tasks import Row, Tasks
 
 SPLIT = "split"
@@ -125,6 +122,9 @@ class Dialect:
             "metrics": [name for name, weight in weights.items() if not weight],
             "tools": list(dict.fromkeys(tools)),
             "seats": [SEAT],
+            "judges": [
+                each for leaf in leaves(self.env) for each in rubric_v0.judges_of(leaf.rubric)
+            ],
             "args": self.arguments,
         }
 
@@ -167,14 +167,14 @@ class Dialect:
 
     async def run(self, args: dict[str, Any], phase: Phase) -> bytes:
         row = self.loaded.at(args["index"], args["key"])
-        speaker = await speaker_of(args["agent"], partial(self.gold_reply, row))
+        voice = await voice_of(args["agent"], partial(self.gold_reply, row))
         clock = Clock()
 
         def reach(stage: str) -> None:
             clock.reach(stage)
             phase(stage)
 
-        run = Run(args["token"], speaker, self.turns, begin=lambda: reach("agent"))
+        run = Run(args["token"], voice and voice(), self.turns, begin=lambda: reach("agent"))
         door.token_of_trial.set(args["token"])
         env, routed = leaf_of(self.env, row)
         reach("setup")
@@ -253,66 +253,6 @@ class Dialect:
             return float(state["reward"])
 
         return await best_of(said, reward_of)
-
-
-def loader_of(module: str) -> Callable[..., vf.Environment]:
-    try:
-        imported = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if (refusal := lacking(error, module)) is not None:
-            raise refusal from error
-        raise
-    loader = getattr(imported, "load_environment", None)
-    if not callable(loader):
-        raise Refused(
-            "environment",
-            f"module {module} has no load_environment(), which verifiers 0.1 calls "
-            f"(a taskset needs verifiers 0.4 or later)",
-        )
-    return loader
-
-
-def named(parameters: Any) -> list[str]:
-    """The parameters that can be given by name, `**more` left out."""
-    loose = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [name for name, each in parameters.items() if each.kind not in loose]
-
-
-def hints_of(loader: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(loader)
-    except Exception:  # noqa: BLE001 - annotations are code of the environment's
-        return {}
-
-
-def arguments_of(loader: Any) -> list[dict[str, Any]]:
-    """What `--arg` may set: the parameters of `load_environment`."""
-    parameters, hints = inspect.signature(loader).parameters, hints_of(loader)
-    return [
-        tell(
-            name,
-            hints.get(name, Any),
-            None
-            if parameters[name].default is inspect.Parameter.empty
-            else parameters[name].default,
-        )
-        for name in named(parameters)
-    ]
-
-
-def coerced(loader: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as the types that they are annotated with, where those can be checked."""
-    hints = hints_of(loader)
-    values = dict(given)
-    for name in given.keys() & hints.keys():
-        try:
-            values[name] = TypeAdapter(hints[name]).validate_python(given[name])
-        except ValidationError as error:
-            why = error.errors()[0]["msg"]
-            raise Refused("usage", f"argument {name!r}: {given[name]!r}: {why}") from error
-        except PydanticUserError:
-            continue
-    return values
 
 
 def leaves(env: vf.Environment) -> list[vf.Environment]:

@@ -1,8 +1,7 @@
-"""`envwright env`: inspect an environment, prepare it, list its tasks, score replies."""
+"""`envwright env`: inspect, prepare and validate an environment, list its tasks, score replies."""
 
 import asyncio
 import json
-import math
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -20,20 +19,30 @@ from envwright.cli.output import (
     say,
     short,
     table,
+    usd_text,
 )
 from envwright.cli.progress import follow
-from envwright.cli.shared import environment_options, json_option, parse_args, run_async, until
+from envwright.cli.shared import (
+    environment_options,
+    json_option,
+    judge_option,
+    parse_args,
+    run_async,
+    until,
+)
+from envwright.environment import Signal
 from envwright.errors import UsageError
 from envwright.host import Loaded, Scoring
-from envwright.trial.grade import total_reward
-from envwright.work.score import Pair, score_pairs
+from envwright.work.grader import Grader
+from envwright.work.score import Pair, reward_of, score_pairs
+from envwright.work.validate import Validation, validate_tasks
 
 TASKS_SHOWN = 20
 
 
 @click.group()
 def env() -> None:
-    """Look at an environment: inspect, tasks, score, prepare."""
+    """Look at an environment: inspect, tasks, score, validate, prepare."""
 
 
 @asynccontextmanager
@@ -45,6 +54,31 @@ async def loaded_environment(
         source = await until(stop, app.resolve(text, own))
         given = app.arguments(source, parse_args(args))
         yield await until(stop, app.load(source, given, app.gateway(), own))
+
+
+@asynccontextmanager
+async def graded_environment(
+    text: str,
+    venv: Path | None,
+    args: tuple[str, ...],
+    sandbox: str,
+    judge: str | None,
+    stop: asyncio.Event,
+) -> AsyncGenerator[tuple[Loaded, Grader]]:
+    """The environment, and whom its rewards may ask."""
+    async with App.make(sandbox=sandbox, say=say, follow=follow) as app:
+        own = app.own_venv(venv)
+        source = await until(stop, app.resolve(text, own))
+        given = app.arguments(source, parse_args(args))
+        model = await until(stop, app.judge(judge))
+        gateway = app.gateway([model] if model else [])
+        grader = Grader(gateway, model)
+        yield await until(stop, app.load(source, given, gateway, own)), grader
+        if grader.calls:
+            cost = usd_text(grader.spent.cost_usd)
+            say(
+                f"the judge spent {grader.spent.tokens} tokens in {grader.calls} calls, cost {cost}"
+            )
 
 
 @env.command()
@@ -62,25 +96,34 @@ def inspect(
         if as_json:
             print_json(described)
             return
-        count = "endless" if described.tasks.infinite else described.tasks.count
+        count = "endless" if described.tasks.infinite else str(described.tasks.count)
+        if described.tasks.said_infinite:
+            count += " (it sets INFINITE = True, and ends)"
         lines = {
             "kind": described.kind,
             "name": described.name,
             "revision": described.revision[:12],
             "tasks": count,
-            "rewards": ", ".join(
-                f"{r.name} (weight {r.weight:g}{', of a group' if r.group else ''})"
-                for r in described.rewards
-            ),
+            "rewards": ", ".join(map(reward_text, described.rewards)),
             "metrics": ", ".join(described.metrics),
             "tools": ", ".join(described.tools),
-            "seats": ", ".join(described.seats),
+            "seats": ", ".join(
+                f"{seat} (not a player)" if seat in described.world else seat
+                for seat in described.seats
+            ),
+            "judges": ", ".join(f"{j.name} (asks for {j.model})" for j in described.judges),
             "args": ", ".join(f"{a.name}: {a.type} = {a.default!r}" for a in described.args),
         }
         for name, value in lines.items():
             click.echo(clean(f"{name}: {value if value not in ('', None) else '-'}"))
 
     run_async(main)
+
+
+def reward_text(reward: Signal) -> str:
+    group = ", of a group" if reward.group else ""
+    runtime = ", needs a runtime" if reward.runtime else ""
+    return f"{reward.name} (weight {reward.weight:g}{group}{runtime})"
 
 
 @env.command()
@@ -154,6 +197,7 @@ def tasks(
     type=click.Path(dir_okay=False, path_type=Path),
     help='Many replies: JSON lines of {"task": INDEX or KEY, "reply": TEXT}.',
 )
+@judge_option
 @environment_options
 @json_option
 def score(
@@ -161,23 +205,69 @@ def score(
     task: str | None,
     reply: str | None,
     replies: Path | None,
+    judge: str | None,
     args: tuple[str, ...],
     venv: Path | None,
     sandbox: str,
     as_json: bool,
 ) -> None:
-    """Score replies with ENVIRONMENT's own rewards, without a model."""
+    """Score replies with ENVIRONMENT's own rewards; no model is asked but its judges."""
     pairs = read_pairs(task, reply, replies)
 
     async def main(stop: asyncio.Event) -> int:
-        async with loaded_environment(environment, venv, args, sandbox, stop) as loaded:
-            scored = await until(stop, score_pairs(loaded, pairs))
+        async with graded_environment(environment, venv, args, sandbox, judge, stop) as graded:
+            loaded, grader = graded
+            scored = await until(stop, score_pairs(loaded, pairs, grader))
         broken = 0
         for (name, _), each in zip(pairs, scored, strict=True):
             broken += print_scoring(name, each, as_json=as_json)
         return 1 if broken else 0
 
     sys.exit(run_async(main))
+
+
+@env.command()
+@click.argument("environment")
+@click.option("-n", "count", type=click.IntRange(1), help="How many tasks; by default all.")
+@judge_option
+@environment_options
+@json_option
+def validate(
+    environment: str,
+    count: int | None,
+    judge: str | None,
+    args: tuple[str, ...],
+    venv: Path | None,
+    sandbox: str,
+    as_json: bool,
+) -> None:
+    """Each task's own check of its gold, and its reward when nobody did anything."""
+
+    async def main(stop: asyncio.Event) -> int:
+        async with graded_environment(environment, venv, args, sandbox, judge, stop) as graded:
+            loaded, grader = graded
+            checked = await until(stop, validate_tasks(loaded, count, grader))
+        if as_json:
+            print_json(checked)
+        else:
+            print_validation(checked)
+        return 0 if checked.sound else 1
+
+    sys.exit(run_async(main))
+
+
+def print_validation(checked: Validation) -> None:
+    for task in checked.tasks:
+        for problem in task.problems:
+            click.echo(clean(f"task {task.index}: {problem}"))
+    told = checked.counts
+    click.echo(
+        f"gold: {told.valid} valid, {told.invalid} invalid, {told.raised} raised, "
+        f"{told.unchecked} unchecked of {len(checked.tasks)}"
+    )
+    click.echo(f"untouched: {told.solved} solved of {told.scored} scored")
+    if checked.skipped:
+        click.echo(clean(f"skipped: {', '.join(checked.skipped)}"))
 
 
 def read_pairs(task: str | None, reply: str | None, replies: Path | None) -> list[Pair]:
@@ -229,14 +319,7 @@ def read_replies(path: Path) -> list[Pair]:
 def print_scoring(name: str, each: Scoring, *, as_json: bool) -> bool:
     """Print one result; True when it has no reward."""
     rewards = {signal: score for signal, score in each.rewards.items() if score is not None}
-    problem = each.problem
-    if each.not_numbers:
-        problem = ", ".join(f"{bad.signal} returned {bad.value}" for bad in each.not_numbers)
-    elif not problem and len(rewards) < len(each.rewards):
-        problem = "some rewards did not run"
-    reward = None if problem or not rewards else total_reward(rewards)
-    if reward is not None and not math.isfinite(reward):
-        problem, reward = f"the weighted sum of the rewards is {reward}", None
+    reward, problem = reward_of(each)
     if as_json:
         body: dict[str, object] = {
             "reward": reward,

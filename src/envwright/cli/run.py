@@ -33,7 +33,15 @@ from envwright.cli.output import (
     usd_text,
 )
 from envwright.cli.progress import SAY_EVERY_SECONDS, follow
-from envwright.cli.shared import environment_options, json_option, parse_args, run_async, until
+from envwright.cli.shared import (
+    environment_options,
+    json_option,
+    judge_option,
+    parse_args,
+    parse_pairs,
+    run_async,
+    until,
+)
 from envwright.errors import Cause
 from envwright.trial import Outcome, Sampling, Scored, TrialSpec
 from envwright.work.estimate import Estimate
@@ -74,7 +82,15 @@ AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatabl
 @click.option("--gold-field", help="The row's field that `oracle` answers with.")
 @click.option("--endpoint", metavar="URL", help="Where the models of -m answer (OpenAI chat).")
 @click.option("--key-env", metavar="NAME", help="The variable with the key of --endpoint.")
-@click.option("--judge", metavar="MODEL", help="Whom environment code may ask.")
+@judge_option
+@click.option("--seat", metavar="NAME", help="The seat to measure, where there are several.")
+@click.option(
+    "--seat-model",
+    "seat_models",
+    multiple=True,
+    metavar="SEAT=MODEL",
+    help="Who plays a seat that is not measured; by default the judge. Repeatable.",
+)
 @click.option(
     "--temperature",
     type=click.FloatRange(0),
@@ -104,6 +120,8 @@ def run(
     endpoint: str | None,
     key_env: str | None,
     judge: str | None,
+    seat: str | None,
+    seat_models: tuple[str, ...],
     temperature: float | None,
     max_tokens: int | None,
     top_p: float | None,
@@ -130,6 +148,8 @@ def run(
         endpoint=endpoint,
         key_env=key_env,
         judge=judge,
+        seat=seat,
+        seat_models=parse_pairs(seat_models, "--seat-model", "SEAT=MODEL"),
         sampling=Sampling(
             temperature=temperature,
             max_tokens=max_tokens,
@@ -224,6 +244,12 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
                 *(cell(text) for name, text in cells.items() if broken or name != "failed")
             )
         console().print(shown)
+        for agent, row in result.agents.items():
+            for seat, spent in row.apart.items():
+                said = (
+                    f"{spent.input}/{spent.output} tokens in/out, cost {usd_text(spent.cost_usd)}"
+                )
+                say(f"{agent}: beside it, {seat} spent {said}")
         click.echo(f"sweep: {result.sweep}")
         only = " --outcome failed" if broken else ""
         say(f"trials: `envwright trial list --sweep {result.sweep}{only}`")
@@ -292,3 +318,5 @@ def print_estimate(estimate: Estimate, *, as_json: bool) -> None:
     console().print(shown)
     click.echo(f"trials: {estimate.trials}")
     click.echo(f"cost: {usd_text(estimate.cost_usd)}")
+    if estimate.apart:
+        say(f"not estimated: what {', '.join(estimate.apart)} will cost beside the agents")

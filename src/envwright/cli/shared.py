@@ -23,6 +23,11 @@ sandbox_option = click.option(
     show_default=True,
     help="Where environment code runs; `none` gives it your files.",
 )
+judge_option = click.option(
+    "--judge",
+    metavar="MODEL",
+    help="Whom environment code may ask; plays seats that are no players.",
+)
 arg_option = click.option(
     "--arg",
     "args",
@@ -64,6 +69,17 @@ def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
             parsed[name] = json.loads(value, parse_constant=str)
         except ValueError:
             parsed[name] = value
+    return parsed
+
+
+def parse_pairs(pairs: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """`name=value` pairs of text."""
+    parsed: dict[str, str] = {}
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        if not name or not value:
+            raise UsageError(f"{option} {pair!r} is not {form}", hint=f"write {option} {form}")
+        parsed[name] = value
     return parsed
 
 

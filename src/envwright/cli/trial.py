@@ -200,6 +200,8 @@ def show_trace(trace: Trace) -> None:
         click.echo(clean(f"signals: {', '.join(signals)}"))
     for each in items(trace.info.get(EGRESS)):
         click.echo(clean(f"egress while it ran: {egress_text(mapping(each))}"))
+    if trace.skipped:
+        click.echo(clean(f"did not run: {', '.join(trace.skipped)}"))
     spans = {n: s for n, s in trace.timing.model_dump().items() if s is not None}
     if spans:
         click.echo(

@@ -21,6 +21,16 @@ class Signal(Record):
     weight: float
     group: bool = False
     """Whether it looks at all rollouts of a group at once: here a group is one trial."""
+    runtime: bool = False
+    """Whether it needs one: a folder and processes of the attempt's own."""
+
+
+class Judge(Record):
+    """A judge that the environment's configuration holds, known before anything runs."""
+
+    name: str
+    model: str
+    """The name that the environment asks for; the gateway maps it."""
 
 
 class Argument(Record):
@@ -35,6 +45,8 @@ class TaskCount(Record):
     count: int | None = Field(ge=0)
     """None when the taskset is endless."""
     infinite: bool
+    said_infinite: bool = False
+    """It calls itself endless, and ends."""
 
 
 class Environment(Record):
@@ -46,6 +58,10 @@ class Environment(Record):
     metrics: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
+    """The roles inside an episode."""
+    world: tuple[str, ...] = ()
+    """Those of them that are no players but a part of what players are measured in."""
+    judges: tuple[Judge, ...] = ()
     args: tuple[Argument, ...] = ()
 
 
@@ -57,3 +73,5 @@ class Task(Record):
     """Of the row without its index, so that duplicates show."""
     prompt: str
     row: Json
+    unserved: str | None = None
+    """Why it cannot be run here, in words."""

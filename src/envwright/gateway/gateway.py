@@ -271,7 +271,7 @@ class Gateway:
     def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
         # An agent may run out of context; a judge that was not answered did not judge.
-        spoils = error.code != Fault.CONTEXT or call.seat == ENVIRONMENT
+        spoils = error.code != Fault.CONTEXT or not call.grant.is_agent(call.seat)
         if call.wire.vital and spoils:
             call.grant.failures[call.request] = error
         self.record(call, usage=usage, status=error.status or call.status, error=error.message)
@@ -283,7 +283,7 @@ class Gateway:
         failed before, or never answered at all, or a judge was asked, that is no score.
         """
         answered = any(made.seat == call.seat and made.status == 200 for made in call.grant.calls)
-        if call.seat == ENVIRONMENT or call.tries > 1 or not answered:
+        if not call.grant.is_agent(call.seat) or call.tries > 1 or not answered:
             waited = f"{time.monotonic() - call.started:.0f} s"
             call.grant.failures[call.request] = ProviderError(
                 f"{call.model.name} had not answered after {waited} and {call.tries} tries"

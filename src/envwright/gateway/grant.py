@@ -5,6 +5,7 @@ trial. The `Ledger` is told of every call as it ends, so that spending survives 
 """
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -44,6 +45,8 @@ class Grant:
     """Whom the agent's seats may ask."""
     environment_model: Model | None = None
     """Whom environment code may ask: the judge's role."""
+    played: Mapping[str, Model] = field(default_factory=dict[str, Model])
+    """Seats that others than the agent play, and whom they ask."""
     budget: Budget = Budget()
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
@@ -63,4 +66,10 @@ class Grant:
         return next(reversed(self.failures.values()), None)
 
     def model_for(self, seat: str) -> Model | None:
-        return self.environment_model if seat == ENVIRONMENT else self.seat_model
+        if seat == ENVIRONMENT:
+            return self.environment_model
+        return self.played.get(seat, self.seat_model)
+
+    def is_agent(self, seat: str) -> bool:
+        """Whether the agent speaks there, rather than the world that it is measured in."""
+        return seat != ENVIRONMENT and seat not in self.played

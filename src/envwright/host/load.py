@@ -99,12 +99,14 @@ class Loaded:
             first = last
         return tasks
 
-    async def score(self, items: list[Json], seconds: float) -> list[Scoring]:
-        """Every reply's score; `items` are `{index, key, reply}`."""
+    async def score(
+        self, items: list[Json], seconds: float, token: str | None = None
+    ) -> list[Scoring]:
+        """Every reply's score; `items` are `{index, key, reply}`, `token` is for judges."""
         scored: list[Scoring] = []
         for first in range(0, len(items), SCORES_PER_CALL):
             batch = items[first : first + SCORES_PER_CALL]
-            results = await self.ask("score", {"items": batch}, seconds)
+            results = await self.ask("score", {"items": batch, "token": token}, seconds)
             scored += [read_scoring(mapping(result)) for result in results]
         return scored
 

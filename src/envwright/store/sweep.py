@@ -131,8 +131,6 @@ class TrialSummary:
 
 def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
     call, trial = schema.model_call, schema.trial
-    # An answer was paid for, whether or not the provider said how much of one it was.
-    billed = sa.or_(call.c.status == 200, call.c.input_tokens.is_not(None))
     spent = (
         sa.select(
             call.c.trial,
@@ -140,9 +138,7 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
             sa.func.sum(call.c.output_tokens).label("output"),
             sa.func.sum(call.c.cached_tokens).label("cached"),
             sa.func.sum(call.c.cost_usd).label("cost"),
-            sa.func.sum(sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0)).label(
-                "unpriced"
-            ),
+            unpriced().label("unpriced"),
         )
         .where(
             call.c.trial.in_(
@@ -181,6 +177,61 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
             cached_tokens=row.cached or 0,
             cost_usd=None if row.unpriced else (row.cost or 0.0),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What one agent's trials cost beside the agent itself, at one seat."""
+
+    agent: str
+    seat: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost_usd: float | None
+    """None when the price of any call is unknown."""
+
+
+def spent_apart(connection: sa.Connection, sweep: str, seats: Sequence[str]) -> list[Apart]:
+    """By agent and seat: what others than the agent spent in the sweep's trials."""
+    call, trial = schema.model_call, schema.trial
+    statement = (
+        sa.select(
+            trial.c.agent,
+            call.c.seat,
+            sa.func.sum(call.c.input_tokens).label("input"),
+            sa.func.sum(call.c.output_tokens).label("output"),
+            sa.func.sum(call.c.cached_tokens).label("cached"),
+            sa.func.sum(call.c.cost_usd).label("cost"),
+            unpriced().label("unpriced"),
+        )
+        .join(trial, trial.c.id == call.c.trial)
+        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
+        .where(schema.sweep_trial.c.sweep == sweep, call.c.seat.in_(seats))
+        .group_by(trial.c.agent, call.c.seat)
+        .order_by(trial.c.agent, call.c.seat)
+    )
+    return [
+        Apart(
+            agent=row.agent,
+            seat=row.seat,
+            input_tokens=row.input or 0,
+            output_tokens=row.output or 0,
+            cached_tokens=row.cached or 0,
+            cost_usd=None if row.unpriced else (row.cost or 0.0),
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def unpriced() -> sa.ColumnElement[int]:
+    """How many calls were paid for at a price that is not known.
+
+    An answer was paid for, whether or not the provider said how much of one it was.
+    """
+    call = schema.model_call
+    billed = sa.or_(call.c.status == 200, call.c.input_tokens.is_not(None))
+    return sa.func.sum(sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0))
 
 
 def failure_counts(connection: sa.Connection, sweep: str, most: int = 5) -> dict[str, int]:

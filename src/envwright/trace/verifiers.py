@@ -55,14 +55,16 @@ class EpisodeRecord:
     """Of the measured seat."""
 
     @property
-    def measured(self) -> Trace | None:
-        return next((trace for trace in self.traces if trace.measured), None)
+    def measured(self) -> tuple[Trace, ...]:
+        """Every run of the measured seat; several where its Env lets it try again."""
+        return tuple(trace for trace in self.traces if trace.measured)
 
 
 def read_episode(record: Json, calls: list[ModelCall], seat: str | None) -> EpisodeRecord:
     """The episode's traces with the gateway's calls; `seat` is the measured one if set."""
     raw_traces = [cast("Json", raw) for raw in items(record.get("traces")) if is_json(raw)]
     measured = pick_measured(raw_traces, seat)
+    first = next((i for i, raw in enumerate(raw_traces) if seat_of(raw) == measured), 0)
     not_numbers: list[NotANumber] = []
     traces: list[Trace] = []
     for position, raw in enumerate(raw_traces):
@@ -70,16 +72,13 @@ def read_episode(record: Json, calls: list[ModelCall], seat: str | None) -> Epis
         bad: list[NotANumber] = []
         # One trace per run of a seat: the calls of a seat that ran twice stay with its first.
         own = calls if position == first_of(raw_traces, name) else []
-        traces.append(
-            read_trace(raw, [c for c in own if c.seat == name], position == measured, bad)
-        )
-        if position == measured:
-            not_numbers = bad
+        traces.append(read_trace(raw, [c for c in own if c.seat == name], name == measured, bad))
+        if name == measured:
+            not_numbers += bad
     environment = [call for call in calls if call.seat not in {seat_of(raw) for raw in raw_traces}]
     if environment and traces:
-        at = measured if measured is not None else 0
-        merged = (*traces[at].calls, *environment)
-        traces[at] = traces[at].model_copy(update={"calls": merged})
+        merged = (*traces[first].calls, *environment)
+        traces[first] = traces[first].model_copy(update={"calls": merged})
     return EpisodeRecord(
         traces=tuple(traces),
         ok=bool(record.get("ok")),
@@ -152,12 +151,10 @@ def read_row(data: Json) -> Json:
     }
 
 
-def pick_measured(traces: list[Json], seat: str | None) -> int | None:
-    for position, raw in enumerate(traces):
-        agent = mapping(raw.get("agent"))
-        if seat_of(raw) == seat or (seat is None and agent.get("trainable", True)):
-            return position
-    return None
+def pick_measured(traces: list[Json], seat: str | None) -> str | None:
+    """The measured seat; where nobody named it, the first by name of those that are trained."""
+    trained = [raw for raw in traces if mapping(raw.get("agent")).get("trainable", True)]
+    return seat if seat is not None else min(map(seat_of, trained), default=None)
 
 
 def first_of(traces: list[Json], name: str) -> int:
@@ -183,6 +180,7 @@ def read_trace(raw: Json, calls: list[ModelCall], measured: bool, bad: list[NotA
         tools=tuple(cast("Json", tool) for tool in items(raw.get("tools")) if is_json(tool)),
         rewards=rewards,
         metrics=metrics,
+        skipped=tuple(str(name) for name in items(raw.get("skipped"))),
         stop=text_or_none(raw.get("stop_condition")),
         problems=tuple(read_problem(error) for error in items(raw.get("errors"))),
         timing=read_timing(mapping(raw.get("timing"))),

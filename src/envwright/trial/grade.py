@@ -5,7 +5,7 @@ broke around the episode, then the measured seat, then its numbers.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from envwright.errors import Cause, ProviderError
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
@@ -73,39 +73,80 @@ def judge_episode(
         return Failed(cause=Cause.GRADER, detail=unserved)
     if problems:
         return broke(problems[-1], causes)
-    if measured is None:
+    if not measured:
         return Failed(
             cause=Cause.ENVIRONMENT, detail="the episode left no trace of a measured seat"
         )
-    if measured.stop in BROKEN_STAGES:
-        cause, detail = BROKEN_STAGES[measured.stop]
-        return Failed(cause=cause, detail=detail)
+    for trace in record.traces:
+        if trace.stop in BROKEN_STAGES:
+            cause, detail = BROKEN_STAGES[trace.stop]
+            return Failed(cause=cause, detail=detail)
     if not record.ok:
         return Failed(cause=Cause.ENVIRONMENT, detail="the episode is not ok and does not say why")
-    return score_trace(measured, record.not_numbers)
+    return score_traces(measured, record.not_numbers)
 
 
-def score_trace(measured: Trace, not_numbers: tuple[NotANumber, ...]) -> Outcome:
+def score_traces(measured: tuple[Trace, ...], not_numbers: tuple[NotANumber, ...]) -> Outcome:
+    """The mean over the runs of the measured seat that have a reward: its tries are one trial."""
     if not_numbers:
         said = ", ".join(f"{bad.signal} returned {bad.value}" for bad in not_numbers)
         return Failed(cause=Cause.GRADER, detail=f"not a number: {said}")
-    missing = [name for name, score in measured.rewards.items() if score is None]
+    missing = unique(name for t in measured for name, score in t.rewards.items() if score is None)
     if missing:
         return Failed(cause=Cause.GRADER, detail=f"rewards that did not run: {', '.join(missing)}")
-    rewards = {name: score for name, score in measured.rewards.items() if score is not None}
-    if not rewards:
-        return Failed(cause=Cause.GRADER, detail="the measured seat has no reward at all")
-    total = total_reward(rewards)
+    tries = [trace for trace in measured if trace.rewards]
+    skipped = unique(name for trace in measured for name in skipped_in(trace))
+    if not tries:
+        lost = f"; these did not run: {', '.join(skipped)}" if skipped else ""
+        detail = f"the measured seat has no reward at all{lost}"
+        return Failed(cause=Cause.GRADER, detail=detail)
+    given = [{n: s for n, s in trace.rewards.items() if s is not None} for trace in tries]
+    total = sum(map(total_reward, given)) / len(given)
     if not math.isfinite(total):
         return Failed(cause=Cause.GRADER, detail=f"not a number: the weighted sum is {total}")
-    metrics = {name: value for name, value in measured.metrics.items() if value is not None}
+    stops = [STOPS.get(trace.stop, Stop.ENVIRONMENT) for trace in tries]
     return Scored(
         reward=total,
-        rewards=rewards,
-        metrics=metrics,
-        stop=STOPS.get(measured.stop, Stop.ENVIRONMENT),
-        skipped=tuple(name for name, value in measured.metrics.items() if value is None),
+        rewards=mean_rewards(given),
+        metrics=mean_metrics(tries),
+        stop=next((stop for stop in stops if stop is not Stop.COMPLETED), Stop.COMPLETED),
+        skipped=skipped,
     )
+
+
+def skipped_in(trace: Trace) -> list[str]:
+    return [*trace.skipped, *(name for name, value in trace.metrics.items() if value is None)]
+
+
+def unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def mean_rewards(given: list[dict[str, Score]]) -> dict[str, Score]:
+    """Each reward's mean over the tries, so weighted that they add up to the trial's reward."""
+    if len(given) == 1:
+        return given[0]
+    found: dict[str, Score] = {}
+    for name in unique(name for rewards in given for name in rewards):
+        scores = [rewards[name] for rewards in given if name in rewards]
+        weights = {score.weight for score in scores}
+        if len(weights) == 1:
+            mean = math.fsum(score.score for score in scores) / len(given)
+            found[name] = Score(score=mean, weight=weights.pop())
+        else:
+            mean = math.fsum(score.score * score.weight for score in scores) / len(given)
+            found[name] = Score(score=mean)
+    return found
+
+
+def mean_metrics(tries: list[Trace]) -> dict[str, float]:
+    """Each metric's mean over the tries that have it."""
+    values: dict[str, list[float]] = {}
+    for trace in tries:
+        for name, value in trace.metrics.items():
+            if value is not None:
+                values.setdefault(name, []).append(value)
+    return {name: math.fsum(each) / len(each) for name, each in values.items()}
 
 
 def total_reward(rewards: dict[str, Score]) -> float:
@@ -117,9 +158,11 @@ def total_reward(rewards: dict[str, Score]) -> float:
 
 
 def broke(problem: Problem, causes: Mapping[str, Cause]) -> Failed:
-    cause = causes.get(problem.type)
+    where = problem.message.split(":", 1)[0]
+    # An Env's own finalize is where it compares what its seats did: it gives rewards.
+    cause = Cause.GRADER if ".finalize()" in where else causes.get(problem.type)
     if cause is None:
-        in_scoring = problem.type == "TaskError" and "scoring" in problem.message.split(":", 1)[0]
+        in_scoring = problem.type == "TaskError" and "scoring" in where
         cause = Cause.GRADER if in_scoring else Cause.ENVIRONMENT
     detail = problem.traceback or f"{problem.type}: {problem.message}"
     return Failed(cause=cause, detail=detail.strip()[-8000:])

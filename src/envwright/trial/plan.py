@@ -21,6 +21,10 @@ class Plan(Record):
     args: dict[str, JsonValue] = {}
     judge: Digest | None = None
     """The content of the judge's model."""
+    seat: str | None = None
+    """The measured one, where there are several."""
+    played: dict[str, Digest] = {}
+    """Seats that others than the agent play → the content of their models."""
     limits: Limits = Limits()
     venv: Digest | None = None
     """The content of the user's own venv."""
@@ -46,6 +50,8 @@ def trials_of(plan: Plan, revision: str, first: int = 0) -> list[TrialSpec]:
             sampling=plan.sampling,
             args=plan.args,
             judge=plan.judge,
+            seat=plan.seat,
+            played=plan.played,
             limits=plan.limits,
             venv=plan.venv,
             egress=plan.egress,

@@ -54,6 +54,8 @@ class Bench:
     limits: Limits
     assignment: Assignment
     replies: list[Json] = field(default_factory=list[Json])
+    played: Mapping[str, Model] = field(default_factory=dict[str, Model])
+    """Seats that others than the agent play."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -62,7 +64,13 @@ async def run(
 ) -> tuple[Attempt, Grade | None]:
     """The attempt and its grade; no grade when the attempt was lost through others."""
     started_at = bench.now()
-    grant = Grant(trial=spec.id, attempt=n, seat_model=bench.model, environment_model=bench.judge)
+    grant = Grant(
+        trial=spec.id,
+        attempt=n,
+        seat_model=bench.model,
+        environment_model=bench.judge,
+        played=bench.played,
+    )
     token = bench.gateway.open(grant)
     before = bench.gateway.tally.seen()
     traces: tuple[Trace, ...] = ()
@@ -78,7 +86,7 @@ async def run(
             patience=patience_of(limits),
             isolated=isolated,
         )
-        episode = read_episode(mapping(record), grant.calls, None)
+        episode = read_episode(mapping(record), grant.calls, spec.seat)
         traces = episode.traces
         outcome = judge_episode(episode, grant.failure, grant.unserved)
         findings = findings_of(episode, spec.key, f"envwright trial show {spec.id[:12]}")
@@ -87,7 +95,15 @@ async def run(
     except HostDied as died:
         if not died.alone:
             return (
-                attempt_of(spec, n, started_at, bench, AttemptState.LOST, remains(grant), died.why),
+                attempt_of(
+                    spec,
+                    n,
+                    started_at,
+                    bench,
+                    AttemptState.LOST,
+                    remains(grant, spec.seat),
+                    died.why,
+                ),
                 None,
             )
         outcome = outcome_of_death(died, grant.failure)
@@ -105,7 +121,7 @@ async def run(
         started_at,
         bench,
         AttemptState.FINISHED,
-        with_traffic(traces or remains(grant), bench.gateway.tally.since(before)),
+        with_traffic(traces or remains(grant, spec.seat), bench.gateway.tally.since(before)),
         None,
     )
     grade = Grade(
@@ -140,6 +156,7 @@ def request_of(spec: TrialSpec, bench: Bench, token: str) -> Json:
         "key": spec.key,
         "agent": agent,
         "token": token,
+        "played": list(bench.played),
         "sampling": spec.sampling.of_repetition(spec.n).model_dump(exclude_none=True),
         "limits": {
             "wall_seconds": min(bench.assignment.wall_seconds, bench.limits.wall_seconds),
@@ -189,13 +206,13 @@ def outcome_of_error(error: CallError, failure: ProviderError | None) -> Outcome
     return Failed(cause=cause, detail=error.traceback.strip() or f"{error.type}: {error}")
 
 
-def remains(grant: Grant) -> tuple[Trace, ...]:
+def remains(grant: Grant, measured: str | None) -> tuple[Trace, ...]:
     """What the gateway saw of a conversation whose own record is gone."""
     seats = list(dict.fromkeys(call.seat for call in grant.calls)) or list(grant.exchanges)
     return tuple(
         Trace(
             seat=seat,
-            measured=position == 0,
+            measured=position == 0 if measured is None else seat == measured,
             steps=steps_of(grant.exchanges.get(seat)),
             calls=tuple(call for call in grant.calls if call.seat == seat),
             info={"recovered": "from the gateway: the environment's own record is gone"},

@@ -56,6 +56,10 @@ class TrialSpec(Record):
     args: dict[str, JsonValue] = {}
     judge: Digest | None = None
     """What environment code could ask: the content of the judge's model."""
+    seat: str | None = None
+    """The measured one, where there are several."""
+    played: dict[str, Digest] = {}
+    """Seats that others than the agent play → the content of their models."""
     limits: Limits = Limits()
     venv: Digest | None = None
     """The content of the user's own venv; None where the revision says what is installed."""
@@ -69,7 +73,7 @@ class TrialSpec(Record):
         return identity(self, exclude={"limits": {"stall_seconds"}})
 
 
-LEFT_OUT_WHILE_UNSET = frozenset({"venv", "egress", "secrets"})
+LEFT_OUT_WHILE_UNSET = frozenset({"seat", "played", "venv", "egress", "secrets"})
 """What most trials do not have: theirs are the same whether or not a program knows of it."""
 
 

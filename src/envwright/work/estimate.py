@@ -25,6 +25,8 @@ class Estimate(Record):
     trials: int
     cost_usd: float | None
     agents: dict[str, AgentEstimate]
+    apart: tuple[str, ...] = ()
+    """Seats that others play, and judges: what they cost is not estimated."""
 
 
 def estimate(

@@ -9,7 +9,7 @@ from envwright.agent import AgentSpec
 from envwright.errors import Cause
 from envwright.record import Record
 from envwright.stats import Interval, mean, mean_interval, wilson
-from envwright.store.sweep import TrialSummary
+from envwright.store.sweep import Apart, TrialSummary
 
 SOLVED_ABOVE = 0.5
 
@@ -18,6 +18,11 @@ class Tokens(Record):
     input: int = 0
     output: int = 0
     cached: int = 0
+
+
+class Spent(Tokens):
+    cost_usd: float | None
+    """None when the price of any call is unknown."""
 
 
 class AgentResult(Record):
@@ -32,7 +37,11 @@ class AgentResult(Record):
     solved: int
     solved_interval: Interval | None
     tokens: Tokens
+    """The agent's own."""
+    apart: dict[str, Spent] = {}
+    """Of the seats that others play, and of judges in rewards (`environment`)."""
     cost_usd: float | None
+    """Of all of them together; None when the price of any call is unknown."""
     baseline: bool = False
 
 
@@ -51,6 +60,7 @@ def sum_up(
     sweep: str,
     agents: Sequence[AgentSpec],
     summaries: Iterable[TrialSummary],
+    apart: Sequence[Apart],
     closed: Mapping[str, str],
     failures: tuple[str, ...] = (),
 ) -> SweepResult:
@@ -59,13 +69,20 @@ def sum_up(
         by_agent[summary.agent].append(summary)
     return SweepResult(
         sweep=sweep,
-        agents={str(agent): sum_up_agent(agent, by_agent[str(agent)]) for agent in agents},
+        agents={
+            str(agent): sum_up_agent(
+                agent, by_agent[str(agent)], [each for each in apart if each.agent == str(agent)]
+            )
+            for agent in agents
+        },
         closed=dict(closed),
         failures=failures,
     )
 
 
-def sum_up_agent(agent: AgentSpec, rows: Sequence[TrialSummary]) -> AgentResult:
+def sum_up_agent(
+    agent: AgentSpec, rows: Sequence[TrialSummary], apart: Sequence[Apart]
+) -> AgentResult:
     by_task: dict[str, list[float]] = {}
     for row in rows:
         if row.reward is not None:
@@ -85,10 +102,19 @@ def sum_up_agent(agent: AgentSpec, rows: Sequence[TrialSummary]) -> AgentResult:
         solved=solved,
         solved_interval=wilson(solved, len(rewards)),
         tokens=Tokens(
-            input=sum(row.input_tokens for row in rows),
-            output=sum(row.output_tokens for row in rows),
-            cached=sum(row.cached_tokens for row in rows),
+            input=sum(r.input_tokens for r in rows) - sum(a.input_tokens for a in apart),
+            output=sum(r.output_tokens for r in rows) - sum(a.output_tokens for a in apart),
+            cached=sum(r.cached_tokens for r in rows) - sum(a.cached_tokens for a in apart),
         ),
+        apart={
+            each.seat: Spent(
+                input=each.input_tokens,
+                output=each.output_tokens,
+                cached=each.cached_tokens,
+                cost_usd=each.cost_usd,
+            )
+            for each in apart
+        },
         cost_usd=sum(known) if len(known) == len(costs) else None,
         baseline=agent.kind.is_baseline,
     )

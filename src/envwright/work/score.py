@@ -1,23 +1,44 @@
-"""Replies scored by an environment's own rewards, without a model."""
+"""Replies scored by an environment's own rewards."""
 
+import math
 from collections.abc import Sequence
 
 from envwright.environment import Task
 from envwright.host import Loaded, Scoring
 from envwright.record import Json
-from envwright.work.sweep import find_task
+from envwright.trial.grade import total_reward
+from envwright.work.grader import Grader
+from envwright.work.sweep import find_task, served
 
 Pair = tuple[str, str]
 """A task, by its index or the beginning of its key, and a reply to it."""
 
 
-async def score_pairs(loaded: Loaded, pairs: Sequence[Pair]) -> list[Scoring]:
+async def score_pairs(loaded: Loaded, pairs: Sequence[Pair], grader: Grader) -> list[Scoring]:
     tasks = await find_tasks(loaded, list(dict.fromkeys(name for name, _ in pairs)))
+    served(list(tasks.values()), loaded.environment.name)
     items: list[Json] = [
         {"index": tasks[name].index, "key": tasks[name].key, "reply": reply}
         for name, reply in pairs
     ]
-    return await loaded.score(items, loaded.limits.load_seconds)
+    with grader.token(loaded) as token:
+        return await loaded.score(items, loaded.limits.load_seconds, token)
+
+
+def reward_of(scoring: Scoring) -> tuple[float | None, str | None]:
+    """The weighted sum, or the problem in the way of one; neither when there is no reward."""
+    rewards = {name: score for name, score in scoring.rewards.items() if score is not None}
+    if scoring.not_numbers:
+        return None, ", ".join(f"{bad.signal} returned {bad.value}" for bad in scoring.not_numbers)
+    if scoring.problem:
+        return None, scoring.problem
+    if len(rewards) < len(scoring.rewards):
+        missing = [name for name in scoring.rewards if name not in rewards]
+        return None, f"rewards that did not run: {', '.join(missing)}"
+    total = total_reward(rewards) if rewards else None
+    if total is not None and not math.isfinite(total):
+        return None, f"the weighted sum of the rewards is {total}"
+    return total, None
 
 
 async def find_tasks(loaded: Loaded, names: Sequence[str]) -> dict[str, Task]:

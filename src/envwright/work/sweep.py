@@ -16,10 +16,10 @@ from pydantic import JsonValue
 from envwright.agent import AgentKind, AgentSpec, Assignment
 from envwright.agent.script import Script
 from envwright.budget import Budget
-from envwright.environment import Task
+from envwright.environment import Environment, Task
 from envwright.environment.egress import Mode
 from envwright.errors import UsageError
-from envwright.gateway import Gateway
+from envwright.gateway import ENVIRONMENT, Gateway
 from envwright.host import Loaded
 from envwright.model import Model
 from envwright.queue import MemoryEngine
@@ -29,6 +29,7 @@ from envwright.store import trial as trials
 from envwright.trial import Limits, Outcome, Sampling, TrialSpec
 from envwright.trial.plan import Plan, draw, trials_of
 from envwright.trial.run import Bench
+from envwright.trial.seat import Seating, check_judge, seat_all
 from envwright.work.result import SweepResult, sum_up
 from envwright.work.trial import KIND, TrialWork, is_alive, job_of
 
@@ -51,6 +52,8 @@ class Request:
     """Draws the tasks; without one they are the first."""
     sampling: Sampling = Sampling()
     args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    seat: str | None = None
+    """The one to measure; None where there is no choice."""
     fresh: bool = False
     limits: Limits = Limits()
     budget: Budget = Budget()
@@ -65,6 +68,8 @@ class Cast:
     models: Mapping[str, Model]
     scripts: Mapping[str, Script]
     judge: Model | None = None
+    seats: Mapping[str, Model] = field(default_factory=dict[str, Model])
+    """Models that were named for seats."""
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ async def select_tasks(loaded: Loaded, request: Request) -> list[Task]:
     count = loaded.environment.tasks
     name = loaded.environment.name
     if request.selected:
-        return [await find_task(loaded, text) for text in request.selected]
+        return served([await find_task(loaded, text) for text in request.selected], name)
     if count.infinite and request.tasks is None:
         raise UsageError(f"environment {name!r} has endless tasks", hint="say how many with -n")
     wanted = request.tasks if request.tasks is not None else count.count or 0
@@ -96,7 +101,28 @@ async def select_tasks(loaded: Loaded, request: Request) -> list[Task]:
         ]
     if not tasks:
         raise UsageError(f"environment {name!r} has no tasks", hint="check its arguments")
+    if count.infinite and len(tasks) < wanted:
+        raise UsageError(
+            f"environment {name!r} sets INFINITE = True, and ends after {len(tasks)} tasks",
+            hint=f"ask for no more than that: -n {len(tasks)}",
+        )
+    return served(tasks, name)
+
+
+def served(tasks: list[Task], name: str) -> list[Task]:
+    """These tasks; `UsageError` when one of them cannot be run here."""
+    for task in tasks:
+        if task.unserved is not None:
+            raise UsageError(
+                f"task {task.index} of environment {name!r}: {task.unserved}",
+                hint="choose others with --task",
+            )
     return tasks
+
+
+def seating_of(request: Request, environment: Environment, cast: Cast) -> Seating:
+    check_judge(environment, cast.judge)
+    return seat_all(environment, request.seat, cast.seats, cast.judge)
 
 
 async def find_task(loaded: Loaded, text: str) -> Task:
@@ -132,6 +158,7 @@ def plan_trials(
 ) -> tuple[Plan, dict[str, TrialSpec]]:
     """The plan, and its trials by id."""
     revision = loaded.environment.revision
+    seating = seating_of(request, loaded.environment, cast)
     plan = Plan(
         tasks=tuple((task.index, task.key) for task in tasks),
         agents=request.agents,
@@ -139,6 +166,8 @@ def plan_trials(
         sampling=request.sampling,
         args=request.args,
         judge=cast.judge.content if cast.judge else None,
+        seat=seating.measured if len(loaded.environment.seats) > 1 else None,
+        played={name: model.content for name, model in seating.played.items()},
         limits=request.limits,
         venv=loaded.venv,
         egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
@@ -192,13 +221,17 @@ async def run_sweep(
         lambda: store.read(lambda c: list(sweeps.summaries(c, sweep)))
     )
     why = store.read(sweeps.failure_counts, sweep)
-    result = sum_up(sweep, request.agents, summaries, closed, tuple(engine.failures))
+    others = [ENVIRONMENT, *seating_of(request, environment, cast).played]
+    apart = store.read(sweeps.spent_apart, sweep, others)
+    result = sum_up(sweep, request.agents, summaries, apart, closed, tuple(engine.failures))
     return result.model_copy(update={"why": why})
 
 
 def bencher(
     request: Request, loaded: Loaded, cast: Cast, gateway: Gateway
 ) -> Callable[[TrialSpec], Bench]:
+    played = seating_of(request, loaded.environment, cast).played
+
     def bench_of(spec: TrialSpec) -> Bench:
         agent = spec.agent
         script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
@@ -212,6 +245,7 @@ def bencher(
                 agent=agent, turns=request.limits.turns, wall_seconds=request.limits.wall_seconds
             ),
             replies=script.replies_for(spec.index, spec.key) if script else [],
+            played=played,
         )
 
     return bench_of

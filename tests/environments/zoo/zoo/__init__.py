@@ -155,7 +155,10 @@ def judging(func):
     return rubric
 
 
-def load_environment(kinds: list[str] = list(KINDS), train: bool = True, prefix: str = "Task"):
+UNJUDGED = [kind for kind in KINDS if kind != "rubric"]
+
+
+def load_environment(kinds: list[str] = UNJUDGED, train: bool = True, prefix: str = "Task"):
     def make(kind):
         both = {"dataset": rows(3, "Train")} if train else {}
         return KINDS[kind](eval_dataset=rows(2, f"{prefix} {kind}"), **both)
