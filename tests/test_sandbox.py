@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import envwright_host
-from envwright.environment import resolve
+from envwright.environment import read_folder
 from envwright.environment.source import snapshot
 from envwright.host.package import place_package
 from envwright.sandbox.cgroup import make_group
@@ -96,7 +96,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
     Store(state).close()
     (state / "blobs").mkdir(exist_ok=True)
     (state / "blobs" / "trace").write_text(CANARY)
-    another = snapshot(resolve(str(ENVIRONMENTS / "hostile")), state / "revisions")
+    another = snapshot(read_folder(ENVIRONMENTS / "hostile"), state / "revisions")
     place_package(venvs)
     mounted = [Path(sys.base_prefix), Path(envwright_host.__file__).parent, *venvs.iterdir()]
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ def attempt(
     (folder / ".env").write_text(f"OPENAI_API_KEY={CANARY}")
     settings = folder / "envwright.toml"
     settings.write_text(f"[limits]\nprocesses = {PROCESSES}\nmemory_mb = {MEMORY_MB[dialect]}\n")
-    own = state / "revisions" / resolve(str(root)).revision
+    own = state / "revisions" / read_folder(root).revision
     known = {**outside, "settings": str(settings), "allowed": [*outside["allowed"], str(own)]}
     variables = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",

@@ -74,11 +74,17 @@ class Pool:
 
     async def _drop_spent(self) -> None:
         """Let go of the dead, and of the retired once they are idle."""
-        for hosts in (self._shared, self._alone):
-            for host in [h for h in hosts if h.dead or (h.retired and not h.pending)]:
-                hosts.remove(host)
-                self.restarts += 1
-                await host.close()
+
+        def is_spent(host: HostProcess) -> bool:
+            return host.dead is not None or (host.retired and not host.pending)
+
+        spent = [host for host in [*self._shared, *self._alone] if is_spent(host)]
+        # Out of the lists before anything is awaited: others let go of them meanwhile.
+        self._shared = [host for host in self._shared if host not in spent]
+        self._alone = [host for host in self._alone if host not in spent]
+        self.restarts += len(spent)
+        for host in spent:
+            await host.close()
 
     async def close(self) -> None:
         if self._starting is not None and not self._starting.done():
