@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -26,6 +26,9 @@ QUOTED = "p%40ss%3Aw%2Frd%25"
 @dataclass
 class Postgres:
     port: int
+    stop: Callable[[], None]
+    """At once, as a crash would."""
+    start: Callable[[], None]
     numbers: Iterator[int] = field(default_factory=count)
 
     def url(self, database: str = "postgres", *, user: str = USER, password: str = QUOTED) -> str:
@@ -62,9 +65,14 @@ def serve_postgres() -> Iterator[Postgres]:
             port = free.getsockname()[1]
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off -c timezone=Asia/Tokyo"
         control = [programs / "pg_ctl", "-D", data, "-w"]
-        run([*control, "-o", options, "-l", folder / "log", "start"], user, folder)
+        begin = ["-o", options, "-l", folder / "log", "start"]
+        run([*control, *begin], user, folder)
         try:
-            yield Postgres(port)
+            yield Postgres(
+                port,
+                lambda: run([*control, "-m", "immediate", "stop"], user, folder),
+                lambda: run([*control, *begin], user, folder),
+            )
         finally:
             run([*control, "-m", "immediate", "stop"], user, folder)
     finally:

@@ -33,6 +33,7 @@ from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.plan import Plan, trials_of
 from envwright.trial.run import Bench
 from envwright.work.trial import TrialWork, is_alive, job_of, worker_name
+from postgres import serve_postgres
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REVISION = digest("revision")
@@ -530,3 +531,35 @@ def test_migrations_behind_the_first_name_the_release_to_install():
     migrations = Path(schema.__file__).parent / "migrations"
     names = [script.revision for script in ScriptDirectory(str(migrations)).walk_revisions()]
     assert [name for name in names if not RELEASE_OF_SCHEMA.match(name)] == ["0001"]
+
+
+def test_a_server_that_restarts_in_the_middle_loses_nothing_and_writes_nothing_twice(tmp_path):
+    """On a server of its own: others are at work on the session's."""
+    with serve_postgres() as server:
+        store = Store(tmp_path / "state", server.new_database())
+        planned = submit(store, "sweep")
+
+        async def scene():
+            first = await store.write_soon(trials.open_attempt, planned[0].id, "w", NOW)
+            server.stop()
+            call = ModelCall(seat="s", model="m", started_at=NOW, seconds=1.0, status=200)
+            store.record(planned[0].id, first, call)
+            writes = [
+                asyncio.ensure_future(store.write_soon(trials.open_attempt, spec.id, "w", NOW))
+                for spec in planned
+            ]
+            await asyncio.sleep(1.0)
+            assert not any(write.done() for write in writes)
+            server.start()
+            return await asyncio.gather(*writes)
+
+        assert asyncio.run(scene()) == [2, *([1] * 7)]
+        counts = [
+            sa.select(sa.func.count()).select_from(t) for t in (schema.attempt, schema.model_call)
+        ]
+        assert [store.read(lambda c, q=q: c.execute(q).scalar()) for q in counts] == [9, 1]
+        server.stop()
+        with pytest.raises(UsageError, match="cannot be used"):
+            store.read(trials.find_trials, "a")
+        server.start()
+        store.close()

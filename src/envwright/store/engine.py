@@ -2,16 +2,17 @@
 
 SQLite in a file, or PostgreSQL by URL. What the two want differently is here and
 nowhere else: how a writer takes its lock, how migrations are kept apart, and the
-dialect's own `insert`. Both lose at most the last moments when the machine (not
-the program) dies, and are whole then.
+dialect's own `insert`. SQLite may lose the last moments when the machine (not the
+program) dies, PostgreSQL nothing that it has committed; both are whole then.
 """
 
 import re
 import sqlite3
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -21,10 +22,13 @@ from envwright.errors import EnvwrightError, UsageError
 from envwright.store.address import DATABASE_VARIABLE, parse_database, redact, shown_database
 from envwright.store.schema import HEAD
 
+T = TypeVar("T")
 INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 MIGRATION_LOCK = 0x656E7677
 """Any number, the same for all: whoever migrates holds it."""
 CONNECT_SECONDS = 10
+PATIENCE_SECONDS, RETRY_SECONDS = 60.0, 0.5
+"""How long a server that went away in the middle of work is waited for."""
 INSUFFICIENT_PRIVILEGE = "42501"
 RELEASE_OF_SCHEMA = re.compile(r"^\d+_v(\d+)_(\d+)_(\d+)$")
 
@@ -83,8 +87,6 @@ def connect(database_url: str) -> sa.Engine:
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:
-        # As `synchronous=normal` is for SQLite: a commit waits for no disk.
-        connection.execute("set synchronous_commit = off")
         connection.execute("set idle_in_transaction_session_timeout = '5min'")
         connection.commit()
 
@@ -136,6 +138,37 @@ def writing(engine: sa.Engine) -> Generator[sa.Connection]:
     """One transaction that writes: all of it or nothing."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
+
+
+def write_patiently(
+    engine: sa.Engine, query: Callable[[sa.Connection], T], seconds: float = PATIENCE_SECONDS
+) -> T:
+    """As `writing`, through a server's restart: tried again as long as nothing was committed.
+
+    A commit that is not answered may have happened: it is not repeated.
+    """
+    give_up_at = time.monotonic() + seconds
+    while True:
+        committing = False
+        try:
+            with engine.connect().execution_options(writes=True) as connection:
+                transaction = connection.begin()
+                result = query(connection)
+                committing = True
+                transaction.commit()
+                return result
+        except exc.DBAPIError as error:
+            if committing or not is_lost(engine, error) or time.monotonic() > give_up_at:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def is_lost(engine: sa.Engine, error: exc.DBAPIError) -> bool:
+    """Whether the server is gone, for a while perhaps; a file is there or it is not."""
+    if engine.dialect.name == "sqlite":
+        return False
+    unreachable = isinstance(error, exc.OperationalError) and error.statement is None
+    return error.connection_invalidated or unreachable
 
 
 def insert_or_keep(connection: sa.Connection, table: sa.Table) -> sa.Insert:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 
 from envwright.store import call
 from envwright.store.blobs import Blobs, open_objects
-from envwright.store.engine import open_engine, reachable, writing
+from envwright.store.engine import open_engine, reachable, write_patiently, writing
 from envwright.trace import ModelCall
 
 P = ParamSpec("P")
@@ -59,6 +60,11 @@ class Store:
         with reachable(self.engine), writing(self.engine) as connection:
             return query(connection, *args, **kwargs)
 
+    def _write_patiently(self, query: Callable[[sa.Connection], T]) -> T:
+        """In the writer's thread, which may wait for a server that comes back."""
+        with reachable(self.engine):
+            return write_patiently(self.engine, query)
+
     async def write_soon(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Write in the writer's thread; done when this returns."""
         done: Future[T] = Future()
@@ -91,7 +97,7 @@ class Store:
             return [each.query(connection) for each in batch]
 
         try:
-            results = self.write(together)
+            results = self._write_patiently(together)
         except Exception:  # noqa: BLE001 - whose failure it is shows when each is written alone
             self._write_alone(batch)
             return
@@ -104,7 +110,7 @@ class Store:
         for each in batch:
             try:
                 self._write_calls()
-                result = self.write(each.query)
+                result = self._write_patiently(each.query)
             except BaseException as error:  # noqa: BLE001 - told to whoever waits for it
                 each.done.set_exception(error)
             else:
@@ -112,7 +118,7 @@ class Store:
 
     def _write_calls(self) -> None:
         while batch := list(self._calls):
-            self.write(call.insert_calls, batch)
+            self._write_patiently(partial(call.insert_calls, calls=batch))
             # Only now: what could not be written stays for the next time.
             for _ in batch:
                 self._calls.popleft()
