@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.record import Record, canonical_json, digest
-from envwright.trial import Sampling, Scored, TrialSpec
+from envwright.trial import Limits, Sampling, Scored, TrialSpec
 from envwright.trial.spec import LEFT_OUT_WHILE_UNSET
 from envwright_host.frames import BadFrameError, decode
 
@@ -87,6 +87,11 @@ def test_a_record_cannot_be_changed():
         {"args": {"seed": 1}},
         {"venv": "c" * 64},
         {"egress": {"mode": "open"}},
+        {"secrets": ("A_KEY",)},
+        {"seat": "white"},
+        {"played": {"user": "c" * 64}},
+        {"judge": "c" * 64},
+        {"limits": Limits(turns=7)},
         {"n": 1},
     ],
     ids=lambda change: next(iter(change)),

@@ -64,36 +64,12 @@ class RolesTable(Record):
     """The model that environment code may ask; `--judge` wins."""
 
 
-class PrepareTable(Record):
-    """`prepare` of `[environments.name]`"""
-
-    egress: Mode = Mode.NONE
-    allow: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def check(self) -> Self:
-        self.way_out()
-        return self
-
-    def way_out(self) -> Egress:
-        return Egress(mode=self.egress, allow=self.allow)
-
-
-class EnvironmentTable(Record):
-    """`[environments.name]`"""
-
-    args: dict[str, JsonValue] = {}
-    """Arguments of the environment of this name; `--arg` wins."""
+class EgressTable(Record):
     egress: Mode = Mode.NONE
     """What its code reaches beside the models: `none`, `allowlist` or `open`."""
     allow: tuple[str, ...] = ()
     """Hosts: `api.example.com`, `*.example.org:443`, `10.0.0.5:8000`; ports 443 and 80 unless
     named. Addresses that are not public only as an exact host and port."""
-    prepare: PrepareTable | None = None
-    """`{ egress = "open", allow = […] }`: while it is loaded once to fill its cache; by default
-    its own egress."""
-    secrets: tuple[str, ...] = ()
-    """Variables of yours that it is given; their values are kept nowhere."""
 
     @model_validator(mode="after")
     def check(self) -> Self:
@@ -102,6 +78,22 @@ class EnvironmentTable(Record):
 
     def way_out(self) -> Egress:
         return Egress(mode=self.egress, allow=self.allow)
+
+
+class PrepareTable(EgressTable):
+    """`prepare` of `[environments.name]`"""
+
+
+class EnvironmentTable(EgressTable):
+    """`[environments.name]`"""
+
+    args: dict[str, JsonValue] = {}
+    """Arguments of the environment of this name; `--arg` wins."""
+    prepare: PrepareTable | None = None
+    """`{ egress = "open", allow = […] }`: while it is loaded once to fill its cache; by default
+    its own egress."""
+    secrets: tuple[str, ...] = ()
+    """Variables of yours that it is given; their values are kept nowhere."""
 
 
 class HubTable(Record):

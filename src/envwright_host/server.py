@@ -24,6 +24,8 @@ Call = Callable[[dict[str, Any], Phase], Awaitable[Any]]
 MODEL = "agent"
 """The only model name that environment code sees: it could pay by name otherwise."""
 
+CALLS = ("load", "describe", "tasks", "score", "validate", "run")
+"""What a host answers; a dialect that has no method for one does not serve it."""
 DIALECTS = {
     "verifiers": "envwright_host.verifiers_v1",
     "verifiers-v0": "envwright_host.verifiers_v0",
@@ -71,7 +73,7 @@ class Server:
     async def run(self, reader: asyncio.StreamReader) -> None:
         # Only the dialect imports verifiers, of which a venv has one version.
         async with importlib.import_module(DIALECTS[self.kind]).Dialect() as dialect:
-            self.calls = dialect.calls()
+            self.calls = {name: getattr(dialect, name) for name in CALLS if hasattr(dialect, name)}
             self.is_tired = lambda: dialect.tired
             self.wire.send({"ready": True})
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):

@@ -10,8 +10,7 @@ for nothing.
 import asyncio
 import inspect
 from functools import partial
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import verifiers as vf
 from pydantic_core import to_jsonable_python
@@ -20,10 +19,11 @@ from envwright_host import door, rubric_v0
 from envwright_host.answer import spell
 from envwright_host.argument import refuse_unknown, tell
 from envwright_host.client_v0 import SEAT, Door, Run, current_run
+from envwright_host.dialect import Base
 from envwright_host.episode_v0 import Clock, broke, broke_in_scoring, listed, record_of, stop_of
 from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
 from envwright_host.loader_v0 import arguments_of, coerced, loader_of, named
-from envwright_host.server import MODEL, Call, Phase, Refused, problem_of
+from envwright_host.server import MODEL, Phase, Refused, problem_of
 from envwright_host.speaker import voice_of
 from envwright_host.tasks import Row, Tasks
 
@@ -33,43 +33,24 @@ SPLIT = "split"
 NOTHING: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
-class Dialect:
-    """One loaded revision."""
+class Dialect(Base):
+    """One loaded revision; its runs share nothing that could break."""
 
     env: vf.Environment
     loaded: Tasks[Row]
     client: Door
 
     def __init__(self) -> None:
+        super().__init__()
         self.arguments: list[dict[str, Any]] = []
         self.count = 0
         self.turns = 1
-        self.tired = False
-        """Runs share nothing here that could break."""
 
-    async def __aenter__(self) -> "Dialect":
+    async def __aenter__(self) -> Self:
         rubric_v0.install()
-        door.carry_tokens()
         self.client = Door()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.client.close()
-        await door.Session.close()
-
-    def calls(self) -> dict[str, Call]:
-        return {
-            "load": self.load,
-            "describe": self.describe,
-            "tasks": self.tasks,
-            "score": self.score,
-            "run": self.run,
-        }
+        self.stack.push_async_callback(self.client.close)
+        return await super().__aenter__()
 
     async def load(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
         module, given = args["module"], dict(args["args"])

@@ -11,8 +11,7 @@ import inspect
 import sys
 import time
 from functools import partial
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import verifiers.v1 as vf
 from verifiers.v1.errors import ToolsetError
@@ -22,6 +21,7 @@ from verifiers.v1.utils.loaders import taskset_class
 
 from envwright_host import chat, client_v1, door, signal_v1
 from envwright_host.answer import spell
+from envwright_host.dialect import Base
 from envwright_host.env_v1 import (
     HARNESS,
     arguments_of,
@@ -32,7 +32,7 @@ from envwright_host.env_v1 import (
     world_of,
 )
 from envwright_host.gold import NoGoldError, best_of, gold_of, wordings
-from envwright_host.server import MODEL, Call, Phase, Refused, lacking
+from envwright_host.server import MODEL, Phase, Refused, lacking
 from envwright_host.signal_v1 import Signals, signals_of, trace_of, unserved
 from envwright_host.speaker import voice_of
 from envwright_host.tasks import Tasks
@@ -44,7 +44,7 @@ FIRST_OF_ENDLESS = 64
 """Tasks to read of a taskset that calls itself endless, to see whether it is."""
 
 
-class Dialect:
+class Dialect(Base):
     """One loaded revision."""
 
     taskset: vf.Taskset
@@ -52,42 +52,20 @@ class Dialect:
     loaded: Tasks[vf.Task]
 
     def __init__(self) -> None:
+        super().__init__()
         self.signals: dict[tuple[type[vf.Task], int], Signals] = {}
-        self.stack = contextlib.AsyncExitStack()
         self.serving = asyncio.Lock()
         self.is_serving = False
         self.not_served: Exception | None = None
-        self.tired = False
-        """Something that all runs share is broken; a fresh process should take over."""
 
-    async def __aenter__(self) -> "Dialect":
+    async def __aenter__(self) -> Self:
         sys.modules[HARNESS] = chat
         mcp.MCP_CALL_ATTEMPTS = TOOL_ATTEMPTS
         launch._read_back_port = read_back_port
         client_v1.install()
         chat.install()
         signal_v1.watch_signals()
-        door.carry_tokens()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stack.aclose()
-        await door.Session.close()
-
-    def calls(self) -> dict[str, Call]:
-        return {
-            "load": self.load,
-            "describe": self.describe,
-            "tasks": self.tasks,
-            "score": self.score,
-            "validate": self.validate,
-            "run": self.run,
-        }
+        return await super().__aenter__()
 
     async def load(self, args: dict[str, Any], phase: Phase) -> dict[str, Any]:
         module, given = args["module"], args["args"]

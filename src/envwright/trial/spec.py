@@ -46,11 +46,9 @@ class Limits(Record):
     """A host that answers no ping for so long holds up its neighbours: they are moved."""
 
 
-class TrialSpec(Record):
-    revision: Digest
-    index: int = Field(ge=0)
-    key: Digest
-    agent: AgentSpec
+class Setting(Record):
+    """What a result depends on beside its revision, its task and its agent."""
+
     condition: Condition = Condition.PLAIN
     sampling: Sampling = Sampling()
     args: dict[str, JsonValue] = {}
@@ -65,6 +63,15 @@ class TrialSpec(Record):
     """The content of the user's own venv; None where the revision says what is installed."""
     egress: Egress | None = None
     """What environment code could reach; None for nothing."""
+    secrets: tuple[str, ...] = ()
+    """The names of those that it was given."""
+
+
+class TrialSpec(Setting):
+    revision: Digest
+    index: int = Field(ge=0)
+    key: Digest
+    agent: AgentSpec
     n: int = Field(default=0, ge=0)
 
     @property
