@@ -10,14 +10,12 @@ answer comes back. What is asked of a proxy on the same listener goes to `Proxy`
 """
 
 import asyncio
-import hashlib
 import json
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, cast
 
@@ -29,11 +27,13 @@ from envwright.environment.secret import NO_SECRETS, Secrets
 from envwright.errors import Fault, ProviderError
 from envwright.gateway import anthropic_messages, openai_chat, openai_responses
 from envwright.gateway.accept import accept_connections
+from envwright.gateway.call import Call
 from envwright.gateway.fault import fault_of
 from envwright.gateway.front import Front
 from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedger
 from envwright.gateway.proxy import Proxy, Resolve, Resolver
-from envwright.gateway.relay import Relay, lines_of, read_answer, written
+from envwright.gateway.relay import Relay, lines_of, read_answer
+from envwright.gateway.reply import CallerGone, break_off, prepare, status_of, told, write
 from envwright.gateway.tally import Tally
 from envwright.gateway.upstream import Upstream
 from envwright.gateway.wire import Wire
@@ -44,9 +44,6 @@ from envwright.trace import ModelCall, Usage
 TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 LARGEST_REQUEST_BYTES = 32 * 2**20
-
-STATUSES = {Fault.CONTEXT: 400, Fault.QUOTA: 402, Fault.RATE: 429, Fault.OVERLOADED: 529}
-"""Of errors that came inside a 200."""
 
 WIRES = (
     openai_chat.WIRE,
@@ -63,10 +60,6 @@ class Refusal(Exception):
         super().__init__(message)
         self.status = status
         self.code = code
-
-
-class CallerGone(Exception):
-    """Nobody listens any more on the sandbox's side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +185,7 @@ class Gateway:
             )
             raise Refusal(403, "no_egress", grant.unserved)
 
-    async def complete(self, call: "Call") -> web.StreamResponse:
+    async def complete(self, call: Call) -> web.StreamResponse:
         wire = call.wire
         exchange = call.grant.exchanges[call.seat] = Exchange(wire.asked(call.body))
         try:
@@ -210,10 +203,10 @@ class Gateway:
         self.record(call, usage=usage, status=200, finish=wire.finish_reason_of(said))
         return web.json_response(wire.hide(said, str(call.body.get("model", ""))))
 
-    def post(self, call: "Call") -> AbstractAsyncContextManager[ClientResponse]:
+    def post(self, call: Call) -> AbstractAsyncContextManager[ClientResponse]:
         return self.upstream.post(call.model, call.wire, call.sent, call.passed, call)
 
-    def decode(self, content: bytes, call: "Call") -> Json:
+    def decode(self, content: bytes, call: Call) -> Json:
         name = call.model.name
         try:
             answer: Any = json.loads(content)
@@ -235,7 +228,7 @@ class Gateway:
         said = " ".join(str(mapping(m).get("content") or "") for m in grant.exchanges["check"].said)
         return grant.calls[-1], said
 
-    async def stream(self, request: web.Request, call: "Call") -> web.StreamResponse:
+    async def stream(self, request: web.Request, call: Call) -> web.StreamResponse:
         wire, name = call.wire, call.model.name
         call.grant.exchanges[call.seat] = Exchange(wire.asked(call.body))
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
@@ -268,7 +261,7 @@ class Gateway:
         self.record(call, usage=relay.usage, status=200, finish=relay.finish_reason)
         return response
 
-    def fail(self, call: "Call", error: ProviderError, usage: Usage | None = None) -> None:
+    def fail(self, call: Call, error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
         # An agent may run out of context; a judge that was not answered did not judge.
         spoils = error.code != Fault.CONTEXT or not call.grant.is_agent(call.seat)
@@ -276,7 +269,7 @@ class Gateway:
             call.grant.failures[call.request] = error
         self.record(call, usage=usage, status=error.status or call.status, error=error.message)
 
-    def give_up(self, call: "Call", usage: Usage | None = None) -> None:
+    def give_up(self, call: Call, usage: Usage | None = None) -> None:
         """The caller went away before the answer was whole.
 
         An agent may run out of time in the middle of its work; but where the provider had
@@ -292,7 +285,7 @@ class Gateway:
 
     def record(
         self,
-        call: "Call",
+        call: Call,
         *,
         usage: Usage | None = None,
         status: int | None = None,
@@ -337,38 +330,6 @@ class Gateway:
         await self.upstream.close()
 
 
-class Call:
-    """A call under way."""
-
-    __slots__ = (
-        *("body", "grant", "model", "passed", "request", "seat", "sent"),
-        *("started", "started_at", "status", "stream", "tries", "wire"),
-    )
-
-    def __init__(
-        self,
-        wire: Wire,
-        grant: Grant,
-        seat: str,
-        model: Model,
-        body: Json,
-        passed: Mapping[str, str],
-    ) -> None:
-        self.wire = wire
-        self.grant = grant
-        self.seat = seat
-        self.model = model
-        self.body = body
-        self.passed = passed
-        self.sent = json.dumps(wire.outgoing(body, model)).encode()
-        self.request = (seat, hashlib.sha256(wire.path.encode() + self.sent).digest())
-        self.stream = bool(body.get("stream"))
-        self.tries = 0
-        self.status: int | None = None
-        self.started = time.monotonic()
-        self.started_at = datetime.now(UTC)
-
-
 def tokens_of(request: web.Request) -> tuple[str, ...]:
     """Ours, or what an SDK of some provider sends as its key."""
     headers = request.headers
@@ -376,49 +337,6 @@ def tokens_of(request: web.Request) -> tuple[str, ...]:
         return (ours,)
     bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
     return (headers.get("x-api-key", ""), bearer)
-
-
-def status_of(error: ProviderError) -> int:
-    return error.status or (STATUSES[error.code] if error.code else 502)
-
-
-def told(wire: Wire, error: ProviderError) -> Json:
-    """A provider's error as its caller may see it.
-
-    In general words: the provider's own would tell environment code whom it asks.
-    """
-    said = f"the provider answered {error.status}" if error.status else "no answer"
-    if error.code == Fault.CONTEXT:
-        # What programs look for when they decide to shorten a conversation.
-        said = "prompt is too long: it exceeds the model's maximum context length"
-    return wire.error(status_of(error), error.code or "provider_error", said)
-
-
-async def break_off(
-    response: web.StreamResponse, request: web.Request, wire: Wire, error: ProviderError
-) -> None:
-    """End a stream without its last event; what the error means is said where it is known."""
-    if error.code is not None:
-        named = bool(wire.last_events)
-        event = {**({"type": "error"} if named else {}), **told(wire, error)}
-        with suppress(CallerGone):
-            await write(response, b"\n" + written(event, named=named) + b"\n")
-    elif request.transport is not None:
-        request.transport.abort()
-
-
-async def prepare(response: web.StreamResponse, request: web.Request) -> None:
-    try:
-        await response.prepare(request)
-    except ConnectionError as error:
-        raise CallerGone from error
-
-
-async def write(response: web.StreamResponse, event: bytes) -> None:
-    try:
-        await response.write(event)
-    except ConnectionError as error:
-        raise CallerGone from error
 
 
 async def read_body(request: web.Request) -> Json:
