@@ -168,3 +168,11 @@ async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         await asyncio.sleep(0.005)
+
+
+def rate_limited(**headers: str) -> Reply:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply("slow down", status=429, headers=named)
+
+
+PRICED = {"provider": "openai", "model": "gpt-5"}
