@@ -54,7 +54,10 @@ class EnvwrightError(Exception):
         """All there is to say, such as a traceback; shown on request."""
 
     def __str__(self) -> str:
-        return f"{self.message}. hint: {self.hint}" if self.hint else self.message
+        if not self.hint:
+            return self.message
+        end = "" if self.message.endswith(("?", "!", ".")) else "."
+        return f"{self.message}{end} hint: {self.hint}"
 
 
 class UsageError(EnvwrightError):

@@ -51,11 +51,17 @@ def print_json_line(value: BaseModel | dict[str, object]) -> None:
     click.echo(json.dumps(plain, ensure_ascii=True, allow_nan=False))
 
 
-def table(title: str | None, columns: Sequence[tuple[str, bool]]) -> Table:
-    """An empty table; a column is its name and whether it holds numbers."""
+def table(
+    title: str | None, columns: Sequence[tuple[str, bool]], whole: Sequence[str] = ()
+) -> Table:
+    """An empty table; a column is its name and whether it holds numbers.
+
+    On a narrow terminal words are folded; numbers and the `whole` columns are not.
+    """
     made = Table(title=title, title_justify="left", show_edge=False, pad_edge=False, box=None)
     for name, number in columns:
-        made.add_column(name, justify="right" if number else "left", overflow="fold")
+        justify = "right" if number else "left"
+        made.add_column(name, justify=justify, overflow="fold", no_wrap=number or name in whole)
     return made
 
 

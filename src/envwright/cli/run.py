@@ -236,8 +236,8 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
     else:
         broken = any(row.failed or row.missing for row in result.agents.values())
         columns = [("agent", False), ("scored", True), *([("failed", False)] if broken else [])]
-        columns += [("mean reward", False), ("solved", False), ("tokens in/out", True)]
-        shown = table(None, [*columns, ("cost", True)])
+        columns += [("mean reward", False), ("solved", False), ("tokens", True)]
+        shown = table(None, [*columns, ("cost", True)], whole=("mean reward", "solved"))
         for agent, row in result.agents.items():
             cells = result_cells(agent, row)
             shown.add_row(
@@ -306,7 +306,7 @@ def print_estimate(estimate: Estimate, *, as_json: bool) -> None:
         [
             ("agent", False),
             ("trials", True),
-            ("tokens in/out", True),
+            ("tokens", True),
             ("cost", True),
             ("basis", False),
         ],

@@ -34,6 +34,8 @@ Address = Path | HubId | Installed
 
 def read_address(text: str, *, venv: bool) -> Address:
     """Which of them `text` is; a bare name is one only beside a venv that it can lie in."""
+    if not text.strip():
+        raise UsageError("which environment?", hint="name a folder, or OWNER/NAME@VERSION")
     path = Path(text).expanduser()
     if path.is_dir():
         return path.resolve()
