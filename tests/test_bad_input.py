@@ -100,7 +100,7 @@ DEPENDS = PROJECT + 'dependencies = ["verifiers>=0.4"]\n'
         ),
         ("wiki-search@1.2", {}, ["'wiki-search@1.2'", "a bare name is ambiguous"]),
         ("primeintellect/wiki-search@next", {}, ["'next' is no version", "@0.1.0"]),
-        ("", {}, ["is no environment"]),
+        ("", {}, ["which environment?", "name a folder"]),
     ],
 )
 def test_what_is_no_environment_is_named(envwright, tmp_path, command, named, files, words):
