@@ -140,6 +140,8 @@ def test_what_is_no_environment_is_named(envwright, tmp_path, command, named, fi
         (["-m", "openai/"], ["model 'openai/' is not known"]),
         (["-m", "openai/gpt-5"], ["model 'openai/gpt-5'", "OPENAI_API_KEY is not set"]),
         (["-m", "x", "--endpoint", "localhost:80"], ["--endpoint 'localhost:80' is no URL"]),
+        (["-m", "x", "--endpoint", "http://[::1"], ["--endpoint 'http://[::1' is no URL"]),
+        (["-m", "x", "--endpoint", "http://"], ["--endpoint 'http://' is no URL"]),
         (
             ["-m", "x", "--endpoint", "http://127.0.0.1:9/v1", "--key-env", "MY_KEY"],
             ["model 'x'", "MY_KEY is not set"],

@@ -137,6 +137,21 @@ def test_only_the_token_of_an_open_grant_is_let_in(header: str, tongue: Tongue):
     play(always(Reply()), scene, tongue)
 
 
+def test_a_call_that_names_no_trial_is_counted_and_a_late_one_is_not():
+    async def scene(stage: Door, served: Provider) -> None:
+        grant = stage.grant(model_at(served))
+        body = json.dumps(stage.question()).encode()
+        for key in ({}, {"authorization": "Bearer none"}, {"x-api-key": "none"}):
+            assert (await stage.post(body, key)).status == 401
+        assert stage.gateway.strays == 3
+        assert (await stage.ask(grant)).status == 200
+        stage.gateway.close_grant(grant)
+        assert (await stage.ask(grant)).status == 401
+        assert stage.gateway.strays == 3
+
+    play(always(Reply()), scene)
+
+
 def test_a_token_used_in_one_sandbox_is_refused_in_another():
     async def scene(stage: Door, served: Provider) -> None:
         first, second = stage.grant(model_at(served)), stage.grant(model_at(served))

@@ -70,6 +70,7 @@ def test_a_wheel_becomes_a_source_like_a_folder(shelf, index):
     assert (source.import_path / "sums" / "taskset.py").read_bytes() == SUMS["sums/taskset.py"]
     assert source.manifest == "sums-0.1.0.dist-info/METADATA"
     assert source.index == index.of("ada")
+    assert source.title == "ada/sums", "a namesake has no part in the table of another"
     assert source.folder.name == source.revision
     names = {path.name for path in source.folder.rglob("*") if path.is_file()}
     assert names == {"__init__.py", "taskset.py", "METADATA"}, "an installer's notes are no part"

@@ -216,3 +216,14 @@ def test_a_disk_that_fills_up_ends_the_sweep_in_one_line_and_what_is_kept_counts
     again = envwright(*sweep)
     assert again.code == 0, again.err
     assert again.json["agents"]["noop"]["scored"] == 100
+
+
+@pytest.mark.parametrize("command", ["inspect", "validate"])
+def test_ctrl_c_while_an_environment_is_loaded_is_one_line(envwright, tmp_path, home, command):
+    root = make_environment(tmp_path, imports="time.sleep(60)")
+    process = envwright.start("env", command, root)
+    wait_until(lambda: hosts(home), 90, "nothing was started")
+    time.sleep(1.0)
+    done = interrupt(process)
+    assert done.err.splitlines()[-1] == "error: interrupted"
+    assert_gone(home)

@@ -88,6 +88,7 @@ def test_a_record_cannot_be_changed():
         {"venv": "c" * 64},
         {"egress": {"mode": "open"}},
         {"secrets": ("A_KEY",)},
+        {"prepared": "c" * 64},
         {"seat": "white"},
         {"played": {"user": "c" * 64}},
         {"judge": "c" * 64},

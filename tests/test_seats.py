@@ -64,6 +64,7 @@ def test_a_player_is_played_by_the_agent_and_the_world_by_a_model_of_its_own(
     [
         (GAME, None, {}, model("j"), "several seats that could be measured: white, black"),
         (GAME, "green", {}, model("j"), "has no seat 'green'. hint: it has white, black, referee"),
+        (("environment",), None, {}, model("j"), "has a seat named 'environment'"),
         (TALK, None, {}, None, "give one with --judge MODEL, or --seat-model user=MODEL"),
         (TALK, None, {"usher": model("u")}, None, "--seat-model: environment 'e' has no seat"),
         (TALK, None, {"assistant": model("u")}, None, "the agent plays that seat"),

@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -43,6 +44,7 @@ def test_a_secret_is_found_in_every_shape(value: str, before: bytes, after: byte
     shapes = [
         *(value, json.dumps(value), json.dumps({"a": json.dumps([value])}), repr(value)),
         *(quote(value), quote(value, safe=""), content.hex(), content.hex().upper()),
+        *(escape(value), escape(value, quote=False)),
         *(basic, basic.replace("+", "-").replace("/", "_")),
     ]
     for shape in shapes:

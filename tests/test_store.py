@@ -31,7 +31,7 @@ from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.plan import Plan, trials_of
-from envwright.trial.run import Bench
+from envwright.trial.run import Bench, run
 from envwright.work.trial import TrialWork, is_alive, job_of, worker_name
 from postgres import serve_postgres
 
@@ -286,7 +286,11 @@ class Blobs:
 class Hosts:
     """Answers every call with one episode of verifiers."""
 
+    def __init__(self, meanwhile=lambda: None):
+        self.meanwhile = meanwhile
+
     async def call(self, name, args, *, seconds, patience, isolated):
+        self.meanwhile()
         agent = {"name": "agent", "trainable": True}
         rewards = {"r": {"score": 0.5, "weight": 1.0}}
         return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}
@@ -320,6 +324,24 @@ def test_a_trace_is_written_before_its_outcome_or_there_is_neither(store, planne
         assert outcome_of(store, spec.id)["reward"] == 0.5
         assert ended == [1]
     store.blobs = kept
+
+
+def test_a_trial_during_which_a_judge_was_asked_in_nobodys_name_has_no_reward(planned):
+    """Environment code may have made a number of the refusal, and whose it is nobody knows."""
+    gateway = Gateway({})
+
+    def stray():
+        gateway.strays += 1
+
+    limits, assignment = Limits(), Assignment(agent=planned[0].agent)
+    for meanwhile, kind in ((stray, "failed"), (lambda: None, "scored")):
+        bench = Bench(Hosts(meanwhile), gateway, None, None, limits, assignment)
+        _, grade = asyncio.run(run(planned[0], 1, bench, isolated=False))
+        assert grade.outcome.kind == kind
+    bench = Bench(Hosts(stray), gateway, None, None, limits, assignment)
+    _, grade = asyncio.run(run(planned[0], 1, bench, isolated=False))
+    assert grade.outcome.cause is Cause.GRADER
+    assert "without the trial's token" in grade.outcome.detail
 
 
 def test_blobs_come_back_whole_and_a_damaged_one_is_said_to_be(store, tmp_path):

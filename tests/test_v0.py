@@ -24,7 +24,7 @@ from support import DEPENDENCIES_V0, EXAMPLES, ROOT, CommandLine, make_environme
 ZOO = ROOT / "tests" / "environments" / "zoo"
 
 KINDS = (
-    *("single", "judged", "raises", "group", "group_raises", "lacks", "strict"),
+    *("single", "judged", "raises", "group", "group_raises", "lacks", "gate", "strict"),
     *("echo", "tools", "stateful", "set_up", "not_set_up", "own", "own_slow"),
 )
 WALL = SHORT.model_copy(update={"wall_seconds": 10.0})
@@ -194,6 +194,14 @@ def test_a_rollout_of_the_environments_own_is_capped_in_turns_and_time(bed, zoo)
         assert (outcome.stop, outcome.reward) == (stop, 1.0)
         steps = trace_of(bed, told[index]).steps
         assert sum(step.sampled for step in steps) == turns
+
+
+@pytest.mark.slow
+def test_a_rubric_that_ends_early_with_a_total_of_its_own_is_scored_by_it(bed, zoo):
+    for reply, reward in (("1", 1.0), ("no", 0.0)):
+        outcome = run(bed, zoo, "gate", says(reply)).outcome
+        assert isinstance(outcome, Scored), outcome
+        assert outcome.reward == reward
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from packaging.utils import canonicalize_name
 from pydantic import JsonValue
@@ -142,7 +143,7 @@ class App:
     ) -> Model:
         """The model of this name; unless `dry`, its key at hand and our own server running."""
         if endpoint is not None:
-            if not endpoint.startswith(("http://", "https://")):
+            if not is_url(endpoint):
                 raise UsageError(f"--endpoint {endpoint!r} is no URL", hint="http://HOST:PORT/v1")
             model = Model(name=name, base_url=endpoint, model=name, api_key_env=key_env)
         elif name == LOCAL_NAME:
@@ -197,16 +198,16 @@ class App:
 
     def arguments(self, source: Source, given: Json) -> Json:
         """The environment's arguments: the file's, then the flags'."""
-        return {**self.settings.environment(source.name).args, **given}
+        return {**self.settings.environment(source.title).args, **given}
 
     def permit(self, source: Source, gateway: Gateway, *, again: bool = False) -> Permit:
         """What the file gives an environment of the outside."""
-        table = self.settings.environment(source.name)
+        table = self.settings.environment(source.title)
         egress = (table.prepare or table).way_out()
         folder = self.settings.home / "prepared"
         return Permit(
             egress=table.way_out(),
-            secrets=self.settings.secrets_of(source.name, gateway.key_names),
+            secrets=self.settings.secrets_of(source.title, gateway.key_names),
             prepare=Preparation(egress, folder, again) if egress.mode is not Mode.NONE else None,
         )
 
@@ -245,7 +246,7 @@ class App:
             for seat, name in options.seat_models.items()
         }
         if self.settings.file.budget.usd is not None:
-            for model in [*models.values(), *seats.values()]:
+            for model in [*models.values(), *seats.values(), *([judge] if judge else [])]:
                 if price_of(model, input_tokens=1000, output_tokens=1000) is None:
                     raise UsageError(
                         f"model {model.name!r} has no known price, so a budget in USD cannot hold",
@@ -314,7 +315,10 @@ class App:
         apart = [*seating_of(request, loaded.environment, cast).played]
         apart += [judge.name for judge in loaded.environment.judges]
         found = estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
-        return found.model_copy(update={"apart": tuple(apart)})
+        told = {"apart": tuple(apart), "scored": len(scored)}
+        # What is not estimated is not free.
+        unknown = {"cost_usd": None} if apart and left else {}
+        return found.model_copy(update={**told, **unknown})
 
     async def check_sandbox(self) -> None:
         """Refuse rather than degrade."""
@@ -343,7 +347,7 @@ class App:
         try:
             loaded = await load(kept, self.builder, args, limits, gateway.attach, permit)
         except EnvironmentFailure as error:
-            raise with_refusals(error, source.name, gateway.tally.since(before)) from error
+            raise with_refusals(error, source.title, gateway.tally.since(before)) from error
         self.stack.push_async_callback(loaded.pool.close)
         return loaded
 
@@ -363,3 +367,11 @@ def with_refusals(
         f'prepare = {{ egress = "allowlist", allow = [{allow}] }} in {FILE}',
         detail=error.detail,
     )
+
+
+def is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -224,14 +224,14 @@ class Settings(Record):
             where = f"secret {secret!r} of environment {name!r}"
             if not SECRET_NAME.fullmatch(secret) or secret.upper() in RESERVED:
                 raise UsageError(f"{where} is no name for one", hint="name a variable of yours")
-            if not value:
+            if not value and secret not in held:
                 raise UsageError(f"{where} is not set", hint=f"export {secret}=…")
             if secret in held or value in {self.variables.get(key) for key in held}:
                 raise UsageError(
                     f"{where} is a provider's key, and no environment is given one",
                     hint="its code asks models through the gateway",
                 )
-            if len(value) < SHORTEST:
+            if value is None or len(value) < SHORTEST:
                 raise UsageError(
                     f"{where} is shorter than {SHORTEST} characters, too short to be redacted",
                     hint="take it out of secrets",

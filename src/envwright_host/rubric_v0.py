@@ -126,8 +126,14 @@ def signals_of(rubric: vf.Rubric, state: vf.State) -> tuple[dict[str, Any], dict
 
 
 def is_explained(total: Any, values: dict[str, Any], weights: dict[str, float]) -> bool:
-    """Whether the total is the weighted sum; a part that is no number explains any."""
-    parts = [values.get(name, 0.0) * weight for name, weight in weights.items() if weight]
+    """Whether the total is the weighted sum; a part that is no number explains any.
+
+    One that is not there explains none: a rubric may end early and set a total of its own.
+    """
+    weighted = {name: weight for name, weight in weights.items() if weight}
+    if not weighted.keys() <= values.keys():
+        return False
+    parts = [values[name] * weight for name, weight in weighted.items()]
     if not all(math.isfinite(value) for value in values.values()):
         return True
     return math.isclose(sum(parts), total, rel_tol=1e-9, abs_tol=1e-9)

@@ -18,7 +18,10 @@ from envwright.errors import Broken, EnvwrightError, Interrupted, UsageError
 COMMANDS = {
     "demo": ("envwright.cli.demo:demo", "The tour: offline, a real small model, a few minutes."),
     "run": ("envwright.cli.run:run", "Run trials of agents on an environment's tasks."),
-    "env": ("envwright.cli.env:env", "Look at an environment: inspect, tasks, score, prepare."),
+    "env": (
+        "envwright.cli.env:env",
+        "Look at an environment: inspect, tasks, score, validate.",
+    ),
     "trial": ("envwright.cli.trial:trial", "Look at trials: list, show."),
     "import": ("envwright.cli.import_:import_", "Keep rollouts of vf-eval folders as trials."),
     "model": ("envwright.cli.model:model", "Models: list, pull, check."),

@@ -112,10 +112,12 @@ def inspect(
                 for seat in described.seats
             ),
             "judges": ", ".join(f"{j.name} (asks for {j.model})" for j in described.judges),
-            "args": ", ".join(f"{a.name}: {a.type} = {a.default!r}" for a in described.args),
         }
         for name, value in lines.items():
             click.echo(clean(f"{name}: {value if value not in ('', None) else '-'}"))
+        click.echo("args:" if described.args else "args: -")
+        for each in described.args:
+            click.echo(clean(f"  {each.name}: {each.type} = {short(repr(each.default))}"))
 
     run_async(main)
 

@@ -251,7 +251,7 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
                 )
                 say(f"{agent}: beside it, {seat} spent {said}")
         click.echo(f"sweep: {result.sweep}")
-        only = " --outcome failed" if broken else ""
+        only = " --outcome failed" if any(row.failed for row in result.agents.values()) else ""
         say(f"trials: `envwright trial list --sweep {result.sweep}{only}`")
     # A provider that refused is named at the end, once.
     for words, count in ({} if result.closed else result.why).items():
@@ -316,7 +316,8 @@ def print_estimate(estimate: Estimate, *, as_json: bool) -> None:
         cells = [agent, str(row.trials), tokens, usd_text(row.cost_usd), row.basis]
         shown.add_row(*(cell(text) for text in cells))
     console().print(shown)
-    click.echo(f"trials: {estimate.trials}")
+    done = f" ({estimate.scored} scored already)" if estimate.scored else ""
+    click.echo(f"trials: {estimate.trials}{done}")
     click.echo(f"cost: {usd_text(estimate.cost_usd)}")
     if estimate.apart:
         say(f"not estimated: what {', '.join(estimate.apart)} will cost beside the agents")

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import math
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 import click
 import uvloop
 
-from envwright.errors import UsageError
+from envwright.errors import Interrupted, UsageError
 
 T = TypeVar("T")
 
@@ -56,6 +57,10 @@ def environment_options(command: Callable[..., None]) -> Callable[..., None]:
     return sandbox_option(venv_option(arg_option(split_option(with_split))))
 
 
+def finite_or_text(text: str) -> float | str:
+    return number if math.isfinite(number := float(text)) else text
+
+
 def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
     """`name=value` pairs; a value that is JSON is taken as JSON, else as text."""
     parsed: dict[str, Any] = {}
@@ -66,7 +71,7 @@ def parse_args(pairs: tuple[str, ...]) -> dict[str, Any]:
         if name in parsed:
             raise UsageError(f"argument {name!r} is given twice", hint="leave one of them out")
         try:
-            parsed[name] = json.loads(value, parse_constant=str)
+            parsed[name] = json.loads(value, parse_constant=str, parse_float=finite_or_text)
         except ValueError:
             parsed[name] = value
     return parsed
@@ -109,7 +114,7 @@ def run_async(main: Callable[[asyncio.Event], Coroutine[Any, Any, T]]) -> T:
         try:
             return await task
         except asyncio.CancelledError as cancelled:
-            raise KeyboardInterrupt from cancelled
+            raise Interrupted("interrupted") from cancelled
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(supervised())
@@ -123,7 +128,8 @@ async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise KeyboardInterrupt
+        # Not KeyboardInterrupt: raised in a task, that would end the loop under everybody.
+        raise Interrupted("interrupted")
     finally:
         stopped.cancel()
         if not task.done():

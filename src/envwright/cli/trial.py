@@ -1,5 +1,6 @@
 """`envwright trial`: list trials, show one with its whole conversation."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from envwright.settings import process_variables, read_settings
 from envwright.store import Store
 from envwright.store import trial as trials
 from envwright.trace import EGRESS, ModelCall, Step, Trace
+from envwright.trial.spec import Setting
 
 TRACES = TypeAdapter(tuple[Trace, ...])
 
@@ -132,6 +134,7 @@ def show_row(store: Store, row: trials.TrialRow, attempt: int | None, *, as_json
                 "agent": row.agent,
                 "condition": row.condition,
                 "n": row.n,
+                "setting": setting_of(row),
                 "task": {"index": row.task_index, "key": row.task_key, "row": task},
                 "outcome": row.outcome,
                 "attempts": [
@@ -154,17 +157,26 @@ def show_row(store: Store, row: trials.TrialRow, attempt: int | None, *, as_json
         "environment": f"{row.environment} at {row.revision[:12]}",
         "task": f"{row.task_index} (key {row.task_key[:12]})",
         "agent": row.agent,
+        "setting": ", ".join(f"{n} {json.dumps(v)}" for n, v in setting_of(row).items()) or "-",
         "outcome": outcome_text(row.outcome),
         "attempts": ", ".join(f"{a.n} ({a.state})" for a in attempts) or "none",
     }.items():
         click.echo(clean(f"{name}: {value}"))
-    for trace in traces:
-        show_trace(trace)
+    for position, trace in enumerate(traces):
+        same = [n for n, other in enumerate(traces) if other.seat == trace.seat]
+        nth = f", try {same.index(position) + 1} of {len(same)}" if len(same) > 1 else ""
+        show_trace(trace, nth)
     if row.outcome and row.outcome["kind"] == "failed":
         click.echo(clean(f"\nwhy it failed ({row.outcome['cause']}):\n{row.outcome['detail']}"))
     for grade in chosen[-1].grades if chosen else ():
         for finding in grade["findings"]:
             click.echo(clean(f"finding {finding['rule']}: {finding['statement']}"))
+
+
+def setting_of(row: trials.TrialRow) -> dict[str, Any]:
+    """What the trial was run with, where it is not what every trial is run with."""
+    said = Setting.model_validate({n: v for n, v in row.spec.items() if n in Setting.model_fields})
+    return said.model_dump(mode="json", exclude_defaults=True)
 
 
 def find(store: Store, trial_id: str) -> trials.TrialRow:
@@ -176,12 +188,12 @@ def find(store: Store, trial_id: str) -> trials.TrialRow:
     return found[0]
 
 
-def show_trace(trace: Trace) -> None:
+def show_trace(trace: Trace, nth: str) -> None:
     out = console()
     measured = "measured" if trace.measured else "not measured"
     out.print(
         Text(
-            f"\nseat {clean(trace.seat)} ({measured}), stop: {clean(trace.stop or '-')}",
+            f"\nseat {clean(trace.seat)} ({measured}{nth}), stop: {clean(trace.stop or '-')}",
             style="bold",
         )
     )

@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
@@ -74,6 +75,7 @@ def forms_of(value: str) -> Iterator[str]:
     yield from (value, once, json.dumps(value, ensure_ascii=False)[1:-1])
     yield from (json.dumps(once)[1:-1], repr(value)[1:-1])
     yield from (quote(value), quote(value, safe=""), quote_plus(value))
+    yield from (escape(value), escape(value, quote=False))
     content = value.encode()
     yield from (content.hex(), content.hex().upper())
     for before in range(3):

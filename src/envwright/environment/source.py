@@ -47,8 +47,15 @@ class Source(Record):
     """Its top module has a `load_environment`: it was written for verifiers 0.1."""
     index: str | None = Field(default=None, repr=False)
     """Where its dependencies are looked for before the ordinary index."""
+    owner: str | None = None
+    """Of a Hub's package."""
     built: bool = False
     """An agent of ours wrote this revision: it is given no secrets."""
+
+    @property
+    def title(self) -> str:
+        """What its table in the settings is called: a Hub's namesake is another environment."""
+        return f"{self.owner}/{self.name}" if self.owner else self.name
 
 
 class Project(Record):

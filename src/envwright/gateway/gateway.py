@@ -13,6 +13,7 @@ import asyncio
 import json
 import socket
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ from envwright.trace import ModelCall, Usage
 TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 LARGEST_REQUEST_BYTES = 32 * 2**20
+MOST_ENDED = 1000
+STRAY = (
+    "meanwhile environment code asked a model without the trial's token, and was refused: "
+    "whose score that spoiled cannot be told (in a thread use asyncio.to_thread, which keeps it)"
+)
 
 WIRES = (
     openai_chat.WIRE,
@@ -86,6 +92,10 @@ class Gateway:
         self._resolve = resolve or self._resolver
         self._ledger: Ledger = ledger or NoLedger()
         self._grants: dict[str, Grant] = {}
+        self._ended: deque[str] = deque(maxlen=MOST_ENDED)
+        """Tokens that were valid: whoever still uses one is late, and known."""
+        self.strays = 0
+        """Calls that named no trial: a request without a token from a thread or a program."""
         self.spent = Spending()
         """By all grants together."""
         self._places: dict[str, Place] = {}
@@ -105,6 +115,7 @@ class Gateway:
         grant.closed = True
         self._grants.pop(grant.token, None)
         self._places.pop(grant.token, None)
+        self._ended.append(grant.token)
 
     async def attach(
         self, listener: socket.socket, egress: Egress = NO_EGRESS, secrets: Secrets = NO_SECRETS
@@ -149,8 +160,10 @@ class Gateway:
             return web.json_response(told(wire, error), status=status_of(error))
 
     def admit(self, request: web.Request, wire: Wire, place: Place) -> tuple[Grant, str, Model]:
-        grant = next((self._grants[t] for t in tokens_of(request) if t in self._grants), None)
+        tokens = tokens_of(request)
+        grant = next((self._grants[token] for token in tokens if token in self._grants), None)
         if grant is None:
+            self.strays += not any(token in self._ended for token in tokens if token)
             raise Refusal(401, "invalid_token", "this token is not valid (any more)")
         if self._places.setdefault(grant.token, place) is not place:
             raise Refusal(401, "invalid_token", "this token belongs to another sandbox")

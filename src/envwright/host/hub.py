@@ -39,11 +39,12 @@ async def fetch(wanted: HubId, index: str, builder: Builder, shelves: Path) -> S
         shelves.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=shelves) as scratch:
             kept = await download(wanted, url, Path(scratch), builder, shelf)
-    return kept.model_copy(update={"index": url})
+    return kept.model_copy(update={"index": url, "owner": wanted.owner})
 
 
 def read_kept(wanted: HubId, shelf: Path, builder: Builder) -> Source | None:
-    for folder in sorted(shelf.glob("[0-9a-f]*")):
+    # The first that was fetched stays what this version is.
+    for folder in sorted(shelf.glob("[0-9a-f]*"), key=lambda folder: folder.stat().st_ctime):
         if digest_of_folder(folder) == folder.name:
             found = distributions(folder)[canonicalize_name(wanted.name)]
             return source_of(read_metadata(found), folder)
@@ -77,7 +78,13 @@ async def download(wanted: HubId, url: str, scratch: Path, builder: Builder, she
         ) from error
     if wanted.version is None:
         builder.say(f"taking {wanted}@{version}, the latest")
-    return snapshot(read_distribution(found), shelf / version)
+    source = read_distribution(found)
+    if any(kept.name != source.revision for kept in (shelf / version).glob("[0-9a-f]*")):
+        builder.say(
+            f"warning: {wanted.owner}/{wanted.name}@{version} is not what it was when it was "
+            f"fetched before: its owner published other content under the same version"
+        )
+    return snapshot(source, shelf / version)
 
 
 async def install(wanted: HubId, target: Path, uv: Uv, builder: Builder, *only: str) -> Said:

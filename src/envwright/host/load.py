@@ -75,6 +75,8 @@ class Loaded:
     venv: Digest | None = None
     """The content of the user's own venv; None where the revision says what is installed."""
     permit: Permit = NOTHING
+    prepared: str | None = None
+    """The content of its cache."""
 
     async def tasks(self, start: int, stop: int) -> list[Task]:
         """Tasks `start` to `stop`, fewer when there are fewer."""
@@ -166,7 +168,8 @@ async def load(
     except BaseException:
         await pool.close()
         raise
-    return Loaded(environment, source, pool, args, limits, venv.content, permit)
+    prepared = spec.cache.content if spec.cache else None
+    return Loaded(environment, source, pool, args, limits, venv.content, permit, prepared)
 
 
 async def prepare(spec: HostSpec, wanted: Preparation, builder: Builder, attach: Attach) -> Cache:

@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from envwright.environment.egress import Egress
@@ -55,6 +55,8 @@ class Cache:
 
     folder: Path
     filling: bool = False
+    content: str | None = None
+    """The digest of what is in it, once it is complete."""
 
     @property
     def kept(self) -> Path:
@@ -93,7 +95,7 @@ async def ensure_prepared(
         last = read_prepared(complete)
         if last is not None and not again:
             if await asyncio.to_thread(listing_of, cache.folder) == last.listing:
-                return cache
+                return replace(cache, content=last.content)
             say(f"the cache {cache.folder} was changed: preparing again")
         complete.unlink(missing_ok=True)
         empty(cache.folder)
@@ -107,7 +109,7 @@ async def ensure_prepared(
         said = f"prepared: {now.files} files, {now.size_bytes} bytes, digest {now.content[:12]}"
         changed = last is not None and last.content != now.content
         say(f"{said}; not what it was before" if changed else said)
-    return cache
+    return replace(cache, content=now.content)
 
 
 async def tell_size(folder: Path, say: Say) -> None:

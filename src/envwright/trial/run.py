@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from envwright.agent import AgentKind, Assignment
 from envwright.environment.egress import Traffic
 from envwright.errors import Broken, Cause, ProviderError
-from envwright.gateway import Exchange, Gateway, Grant, text_of
+from envwright.gateway import STRAY, Exchange, Gateway, Grant, text_of
 from envwright.host import CallError, HostDied
 from envwright.model import Model
 from envwright.record import Json, mapping
@@ -72,7 +72,7 @@ async def run(
         played=bench.played,
     )
     token = bench.gateway.open(grant)
-    before = bench.gateway.tally.seen()
+    before, strays = bench.gateway.tally.seen(), bench.gateway.strays
     traces: tuple[Trace, ...] = ()
     findings = ()
     outcome: Outcome
@@ -88,7 +88,8 @@ async def run(
         )
         episode = read_episode(mapping(record), grant.calls, spec.seat)
         traces = episode.traces
-        outcome = judge_episode(episode, grant.failure, grant.unserved)
+        stray = STRAY if bench.gateway.strays > strays else None
+        outcome = judge_episode(episode, grant.failure, grant.unserved or stray)
         findings = findings_of(episode, spec.key, f"envwright trial show {spec.id[:12]}")
     except asyncio.CancelledError:
         raise

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from envwright.environment import Environment
 from envwright.errors import UsageError
+from envwright.gateway import ENVIRONMENT
 from envwright.model import Model, Protocol
 
 
@@ -25,6 +26,12 @@ def seat_all(
     environment: Environment, asked: str | None, given: Mapping[str, Model], judge: Model | None
 ) -> Seating:
     """The seats of an episode; `UsageError` when one is unknown, ambiguous or without a player."""
+    if ENVIRONMENT in environment.seats:
+        raise UsageError(
+            f"environment {environment.name!r} has a seat named {ENVIRONMENT!r}, which here is "
+            "the name of what environment code asks itself",
+            hint="give the seat another name",
+        )
     measured = measured_seat(environment, asked)
     for name in given:
         check_seat(environment, name, "--seat-model")

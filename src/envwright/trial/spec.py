@@ -65,6 +65,8 @@ class Setting(Record):
     """What environment code could reach; None for nothing."""
     secrets: tuple[str, ...] = ()
     """The names of those that it was given."""
+    prepared: str | None = None
+    """The content of what it downloaded before."""
 
 
 class TrialSpec(Setting):
@@ -80,7 +82,7 @@ class TrialSpec(Setting):
         return identity(self, exclude={"limits": {"stall_seconds"}})
 
 
-LEFT_OUT_WHILE_UNSET = frozenset({"seat", "played", "venv", "egress", "secrets"})
+LEFT_OUT_WHILE_UNSET = frozenset({"seat", "played", "venv", "egress", "secrets", "prepared"})
 """What most trials do not have: theirs are the same whether or not a program knows of it."""
 
 

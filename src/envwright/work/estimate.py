@@ -23,6 +23,9 @@ class AgentEstimate(Record):
 
 class Estimate(Record):
     trials: int
+    """That are left to do."""
+    scored: int = 0
+    """That are done already."""
     cost_usd: float | None
     agents: dict[str, AgentEstimate]
     apart: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from envwright.budget import Spending
 from envwright.errors import GraderError
-from envwright.gateway import Gateway, Grant
+from envwright.gateway import STRAY, Gateway, Grant
 from envwright.host import Loaded
 from envwright.model import Model
 from envwright.trial.seat import check_judge
@@ -24,6 +24,7 @@ class Grader:
         """What environment code may ask with; a judge that was not answered spoils the scores."""
         check_judge(loaded.environment, self.judge)
         grant = Grant(trial="", attempt=0, seat_model=None, environment_model=self.judge)
+        strays = self.gateway.strays
         try:
             yield self.gateway.open(grant)
         finally:
@@ -33,3 +34,5 @@ class Grader:
             raise grant.failure
         if grant.unserved is not None:
             raise GraderError(grant.unserved)
+        if self.gateway.strays > strays:
+            raise GraderError(STRAY)

@@ -172,6 +172,7 @@ def plan_trials(
         venv=loaded.venv,
         egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
         secrets=tuple(sorted(loaded.permit.secrets.values)),
+        prepared=loaded.prepared,
     )
     names = [str(agent) for agent in request.agents]
     first = store.read(sweeps.next_n, revision, names) if request.fresh else 0

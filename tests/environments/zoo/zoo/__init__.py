@@ -47,6 +47,14 @@ class Strict(vf.Rubric):
         state["reward"] = min(state["reward"], 0.25)
 
 
+class Gate(vf.Rubric):
+    async def score_rollout(self, state):
+        if state["completion"][-1]["content"].startswith("no"):
+            state["reward"], state["metrics"] = 0.0, {}
+        else:
+            await super().score_rollout(state)
+
+
 class SetUp(vf.SingleTurnEnv):
     async def setup_state(self, state):
         state["known"] = state["answer"]
@@ -137,6 +145,7 @@ KINDS = {
         rubric=vf.Rubric(funcs=[said, raises_for_the_group]), **g
     ),
     "lacks": lambda **g: vf.SingleTurnEnv(rubric=vf.Rubric(funcs=[wants_what_is_not_there]), **g),
+    "gate": lambda **g: vf.SingleTurnEnv(rubric=Gate(funcs=[said]), **g),
     "strict": lambda **g: vf.SingleTurnEnv(rubric=Strict(funcs=[said]), **g),
     "echo": lambda **g: Echo(rubric=vf.Rubric(funcs=[said, heard], weights=[1.0, 0.0]), **g),
     "tools": lambda **g: vf.ToolEnv(tools=[add], rubric=vf.Rubric(funcs=[said]), **g),
