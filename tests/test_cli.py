@@ -129,6 +129,7 @@ def test_inspect_prints_what_the_environment_is(ran):
         "tools": [],
         "seats": ["agent"],
         "world": [],
+        "harness": None,
         "judges": [],
     }
 

@@ -349,6 +349,11 @@ class App:
         except EnvironmentFailure as error:
             raise with_refusals(error, source.title, gateway.tally.since(before)) from error
         self.stack.push_async_callback(loaded.pool.close)
+        if loaded.environment.harness is not None:
+            self.say(
+                f"note: {source.name} brings a harness of its own, which is not run: "
+                "a chat loop with its tools plays every seat"
+            )
         return loaded
 
 

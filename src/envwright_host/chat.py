@@ -104,10 +104,9 @@ class ChatHarness(vf.Harness[ChatHarnessConfig]):
         run = current_run.get()
 
         async def ask(body: dict[str, Any]) -> tuple[int, str]:
-            headers = {"authorization": f"Bearer {secret}", SEAT: trace.agent.name}
-            if (speaker := run.speaker(trace)) is None:
-                headers[TOKEN] = run.token
-            else:
+            seat = {SEAT: trace.agent.name, TOKEN: run.token}
+            headers = {"authorization": f"Bearer {secret}", **seat}
+            if (speaker := run.speaker(trace)) is not None:
                 headers[REPLY] = Replies.put(speaker(body["messages"]))
             async with Session.get().post(
                 f"{endpoint}/chat/completions", json=body, headers=headers

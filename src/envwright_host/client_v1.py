@@ -16,7 +16,7 @@ from verifiers.v1.interception import server as interception
 from verifiers.v1.types import Response
 
 from envwright_host import door
-from envwright_host.door import Session, completion, gateway_url, outgoing
+from envwright_host.door import TOKEN, Session, completion, gateway_url, outgoing, token_of_trial
 
 REPLY = "x-envwright-reply"
 
@@ -124,3 +124,11 @@ def install() -> None:
         return original(config.model_copy(update=ours))
 
     judge.build_async_openai = build_async_openai
+    handle = interception.InterceptionServer.handle_request
+
+    async def handle_request(self: Any, request: Any, dialect: Dialect) -> Any:
+        # Hooks on a model's turn run here, in a task of the server's: theirs is the caller's trial.
+        token_of_trial.set(request.headers.get(TOKEN))
+        return await handle(self, request, dialect)
+
+    interception.InterceptionServer.handle_request = handle_request  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined
 from verifiers.v1 import envs
 from verifiers.v1.configs.judge import judge_key
-from verifiers.v1.utils.loaders import taskset_config_type
+from verifiers.v1.utils.loaders import default_harness_id, taskset_config_type
 
 from envwright_host.argument import refuse_unknown, tell
 from envwright_host.server import MODEL, Refused
@@ -171,3 +171,9 @@ def judges_in(value: Any, name: str) -> Iterator[dict[str, Any]]:
     elif isinstance(value, dict):
         for key, each in value.items():
             yield from judges_in(each, str(key))
+
+
+def own_harness(module: str) -> str | None:
+    """The harness that a package brings along; None when it leaves that to whoever runs it."""
+    found = default_harness_id(module)
+    return found if found == module else None

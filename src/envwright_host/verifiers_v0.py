@@ -67,6 +67,12 @@ class Dialect(Base):
         if not isinstance(self.env, vf.Environment):
             kind = type(self.env).__name__
             raise Refused("environment", f"load_environment() returned a {kind}, no Environment")
+        if any(cls.__module__.startswith("verifiers.v1") for cls in type(self.env).__mro__):
+            raise Refused(
+                "usage",
+                "its load_environment() returns an Env of verifiers.v1 as it was before 0.4, "
+                "which is not served",
+            )
         self.env.env_id = self.env.env_id or module
         self.env.env_args = self.env.env_args or given
         self.turns = args["turns"]

@@ -28,6 +28,7 @@ from envwright_host.env_v1 import (
     env_arguments,
     judges_of,
     load_env,
+    own_harness,
     seats_of,
     world_of,
 )
@@ -105,6 +106,7 @@ class Dialect(Base):
             "tools": [name for toolset in self.toolsets() for name in tool_names(toolset)],
             "seats": list(seats_of(config)),
             "world": await world_of(self.env),
+            "harness": own_harness(self.taskset.config.id),
             "judges": judges_of(self.env.config, *([] if first is None else [first.config])),
             "args": [*arguments_of(type(self.taskset.config)), *env_arguments(config)],
         }

@@ -59,6 +59,8 @@ class Environment(Record):
     tools: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
     """The roles inside an episode."""
+    harness: str | None = None
+    """One that the package brings along; here a chat loop plays every seat all the same."""
     world: tuple[str, ...] = ()
     """Those of them that are no players but a part of what players are measured in."""
     judges: tuple[Judge, ...] = ()

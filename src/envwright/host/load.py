@@ -154,7 +154,7 @@ async def load(
         spec = replace(spec, cache=await prepare(spec, permit.prepare, builder, attach))
     pool = Pool(starter(spec, builder, attach), most=limits.hosts)
     try:
-        with read_by_the_user(source):
+        with read_by_the_user(source), builder.follow(f"loading {source.name}"):
             described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
             environment = Environment.model_validate(
                 # Its own word last: a host may lie about its revision, not about which one it is.

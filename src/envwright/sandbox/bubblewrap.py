@@ -23,6 +23,8 @@ SYSTEM = (
     *("/etc/ld.so.cache", "/etc/alternatives"),
 )
 """Not /etc/ssl as a whole: it holds the machine's private keys."""
+HOSTS = Path(__file__).with_name("hosts")
+"""`localhost` has an address without a network too."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
 INSTALL_HINT = "run `sudo apt-get install bubblewrap` (or your distribution's package)"
 
@@ -54,6 +56,8 @@ class Bubblewrap:
             arguments.append("--share-net")
         for path in (*SYSTEM, *(NETWORK if command.confinement.network else ())):
             arguments += ["--ro-bind-try", path, path]
+        if not command.confinement.network:
+            arguments += ["--ro-bind", str(HOSTS), "/etc/hosts"]
         for name in ("lib", "lib32", "lib64", "bin", "sbin"):
             if Path("/", name).is_symlink():
                 arguments += ["--symlink", f"usr/{name}", f"/{name}"]
