@@ -5,6 +5,7 @@ a sandbox do get out: what is refused here is refused by bubblewrap.
 """
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import envwright_host
 from envwright.environment import read_folder
 from envwright.environment.source import snapshot
 from envwright.host.package import place_package
+from envwright.host.uv import PASSED_VARIABLES
 from envwright.sandbox.cgroup import make_group
 from envwright.store import Store
 from support import DIALECTS, ROOT, CommandLine, under
@@ -141,6 +143,8 @@ def attempt(
     own = state / "revisions" / read_folder(root).revision
     known = {**outside, "settings": str(settings), "allowed": [*outside["allowed"], str(own)]}
     variables = {
+        # A machine may reach its registry only with some of them, should a venv be missing.
+        **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": outside["home"],
         "OPENAI_API_KEY": CANARY,

@@ -11,12 +11,13 @@ import pytest
 
 from bed import Bed, make_bed
 from envwright.agent.script import Script
+from envwright.errors import Cause
 from envwright.gateway import Grant
 from envwright.host import Loaded
 from envwright.model import Model
 from envwright.sandbox import Bubblewrap, Command
 from envwright.sandbox.cgroup import places
-from envwright.trial import Scored
+from envwright.trial import Failed, Scored
 from provider import provider
 from support import ROOT, make_environment, processes_with
 
@@ -162,8 +163,12 @@ def status(bed: Bed, loaded: Loaded, said: str) -> float:
 
 
 @pytest.mark.slow
-def test_a_forged_token_is_refused(bed, prober):
-    assert status(bed, prober, "forged-token") == 401
+def test_a_forged_token_is_refused_and_spoils_the_trial(bed, prober):
+    said = Script(replies=({"content": "forged-token"},))
+    outcome = bed.do(bed.sweep(prober, [0], script=said))[0].outcome
+    assert isinstance(outcome, Failed), outcome
+    assert outcome.cause is Cause.GRADER
+    assert "without the trial's token, and was refused" in outcome.detail
 
 
 @pytest.mark.slow
