@@ -4,6 +4,7 @@ Under both dialects: the same code, in hosts of different imports. The same trie
 a sandbox do get out: what is refused here is refused by bubblewrap.
 """
 
+import asyncio
 import json
 import os
 import socket
@@ -19,13 +20,16 @@ from typing import Any
 import pytest
 
 import envwright_host
+from envwright.cli import progress
 from envwright.environment import read_folder
 from envwright.environment.source import snapshot
+from envwright.host import Builder, ensure_venv
 from envwright.host.package import place_package
 from envwright.host.uv import PASSED_VARIABLES
+from envwright.sandbox import Bubblewrap
 from envwright.sandbox.cgroup import make_group
 from envwright.store import Store
-from support import DIALECTS, ROOT, CommandLine, under
+from support import DIALECTS, EXAMPLES, ROOT, CommandLine, under
 
 ENVIRONMENTS = ROOT / "tests" / "environments"
 CANARY = "sk-canary-5d1f0c"
@@ -100,6 +104,10 @@ def outside(tmp_path_factory: pytest.TempPathFactory, venvs: Path) -> Iterator[d
     (state / "blobs" / "trace").write_text(CANARY)
     another = snapshot(read_folder(ENVIRONMENTS / "hostile"), state / "revisions")
     place_package(venvs)
+    builder = Builder(venvs, folder / "uv", Bubblewrap(), dict(os.environ), print, progress.follow)
+    for example in ("sums", "sums_v0"):
+        # What the sandbox may see is listed before it is entered: the venvs must be there.
+        asyncio.run(ensure_venv(read_folder(EXAMPLES / example), builder))
     mounted = [Path(sys.base_prefix), Path(envwright_host.__file__).parent, *venvs.iterdir()]
     with ExitStack() as stack:
         tcp = stack.enter_context(listening(socket.AF_INET, ("127.0.0.1", 0)))
