@@ -33,7 +33,13 @@ def vf_eval_rate(url: str) -> float:
     """Rollouts per second from the first to the last that vf-eval finished."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            *(python_of_venv(SUMS_V0).parent / "vf-eval", "sums_v0", "-m", "instant"),
+            *(
+                python_of_venv(SUMS_V0),
+                python_of_venv(SUMS_V0).parent / "vf-eval",
+                "sums_v0",
+                "-m",
+                "instant",
+            ),
             *("-n", "100", "-r", str(VF_EVAL_TRIALS // 100), "-c", str(CONCURRENCY)),
             *("-b", url, "-k", "BENCH_KEY", "-s", "-o", folder),
             *("--disable-tui", "--disable-env-server"),
