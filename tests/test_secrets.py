@@ -207,7 +207,7 @@ def test_a_revision_that_a_builder_wrote_is_given_no_secrets(bed: Bed, tmp_path:
     permit = Permit(secrets=SECRETS)
     with pytest.raises(UsageError, match="was written by a builder") as refused:
         # Nothing is built or started before it is refused.
-        bed.do(load(source, None, {}, HostLimits(), bed.gateway.attach, permit))  # type: ignore[arg-type]
+        bed.do(load(source, None, {}, HostLimits(), bed.gateway.attach, permit))
     assert VALUE not in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 

@@ -26,7 +26,14 @@ from envwright.store import Store, schema
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.store.call import insert_calls
-from envwright.store.engine import RELEASE_OF_SCHEMA, connect, open_sqlite, upgrade, writing
+from envwright.store.engine import (
+    RELEASE_OF_SCHEMA,
+    CommitUnknown,
+    connect,
+    open_sqlite,
+    upgrade,
+    writing,
+)
 from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
@@ -584,4 +591,37 @@ def test_a_server_that_restarts_in_the_middle_loses_nothing_and_writes_nothing_t
         with pytest.raises(UsageError, match="cannot be used"):
             store.read(trials.find_trials, "a")
         server.start()
+        store.close()
+
+
+def test_a_commit_that_was_not_answered_is_not_repeated(tmp_path):
+    """The server goes away between the statements and the commit: nobody knows what it kept."""
+    with serve_postgres() as server:
+        store = Store(tmp_path / "state", server.new_database())
+        planned = submit(store, "sweep")
+        gate, commits = threading.Event(), []
+
+        @sa.event.listens_for(store.engine, "commit")
+        def restart_before_the_second(_):
+            commits.append(1)
+            if len(commits) == 2:
+                server.stop()
+                server.start()
+
+        async def scene():
+            held = asyncio.ensure_future(store.write_soon(lambda _: gate.wait(10)))
+            await asyncio.sleep(0.05)
+            writes = [
+                asyncio.ensure_future(store.write_soon(trials.open_attempt, spec.id, "w", NOW))
+                for spec in planned[:2]
+            ]
+            await asyncio.sleep(0.05)
+            gate.set()
+            await held
+            return await asyncio.gather(*writes, return_exceptions=True)
+
+        said = asyncio.run(scene())
+        assert [type(each) for each in said] == [CommitUnknown] * len(said)
+        assert "may be kept or not" in str(said[0])
+        assert [store.read(trials.attempts_of, spec.id) for spec in planned[:2]] == [[], []]
         store.close()

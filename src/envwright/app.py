@@ -48,7 +48,6 @@ from envwright.work.sweep import (
     Watch,
     plan_trials,
     run_sweep,
-    seating_of,
     select_tasks,
 )
 
@@ -100,7 +99,6 @@ class App:
         self.follow = follow
         self.sandbox = SANDBOXES[sandbox]()
         self.stack = AsyncExitStack()
-        self._gateway: Gateway | None = None
         self._checked = False
 
     @classmethod
@@ -308,17 +306,14 @@ class App:
             for agent in request.agents
             if (found := self.store.read(mean_tokens, loaded.environment.revision, str(agent)))
         }
-        planned = plan_trials(request, loaded, cast, tasks, self.store)[1]
+        plan, planned = plan_trials(request, loaded, cast, tasks, self.store)
         scored = self.store.read(scored_among, [] if request.fresh else list(planned))
         left = [spec.agent for trial, spec in planned.items() if trial not in scored]
         counts = {agent: left.count(agent) for agent in request.agents}
-        apart = [*seating_of(request, loaded.environment, cast).played]
-        apart += [judge.name for judge in loaded.environment.judges]
-        found = estimate(counts, tasks, cast.models, history, request.sampling.max_tokens)
-        told = {"apart": tuple(apart), "scored": len(scored)}
-        # What is not estimated is not free.
-        unknown = {"cost_usd": None} if apart and left else {}
-        return found.model_copy(update={**told, **unknown})
+        apart = (*plan.played, *(judge.name for judge in loaded.environment.judges))
+        most = request.sampling.max_tokens
+        found = estimate(counts, tasks, cast.models, history, most, apart)
+        return found.model_copy(update={"scored": len(scored)})
 
     async def check_sandbox(self) -> None:
         """Refuse rather than degrade."""

@@ -57,13 +57,13 @@ def load_env(module: str, given: dict[str, Any], turns: int) -> vf.Env:
 
 
 def environment_config(
-    module: str, given: dict[str, Any], turns: int, config: type[vf.EnvConfig] | None = None
+    module: str, given: dict[str, Any], turns: int, config: type[vf.EnvConfig]
 ) -> vf.EnvConfig:
     """The Env's configuration: ours plays every seat, within our cap of turns."""
     own = {name.removeprefix(ENV): v for name, v in given.items() if name.startswith(ENV)}
     taskset = {name: value for name, value in given.items() if not name.startswith(ENV)}
     data = nested(own)
-    for name, seat in seats_of(config or vf.env_config_type(module, "")).items():
+    for name, seat in seats_of(config).items():
         asked = data.get(name, {})
         most = asked.get("max_turns", seat.max_turns)
         data[name] = {

@@ -61,9 +61,7 @@ AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatabl
 
 @click.command()
 @click.argument("environment")
-@click.option(
-    "-m", "--model", "models", multiple=True, help="Short for --agent chat:MODEL. Repeatable."
-)
+@click.option("-m", "--model", "models", multiple=True, help=MODEL_HELP)
 @click.option("--agent", "agents", multiple=True, metavar="KIND[:MODEL]", help=AGENT_HELP)
 @click.option("-n", "tasks", type=click.IntRange(1), help="How many tasks; by default all.")
 @click.option(

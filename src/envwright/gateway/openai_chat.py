@@ -7,7 +7,7 @@ for, and shown to callers that asked for it themselves.
 
 from typing import Any
 
-from envwright.gateway.wire import Wire, count, hosted_tool, without_names
+from envwright.gateway.wire import Wire, count, hosted_tool, openai_usage, without_names
 from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
@@ -47,18 +47,7 @@ def hide(answer: Json, name: str) -> Json:
 
 
 def usage_of(answer: Json) -> Usage | None:
-    usage = mapping(answer.get("usage"))
-    asked, said = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
-    if asked is None and said is None:
-        return None
-    details = usage.get("prompt_tokens_details")
-    return Usage(
-        input_tokens=asked or 0,
-        output_tokens=said or 0,
-        cached_tokens=count(details, "cached_tokens") or 0,
-        cache_write_tokens=count(details, "cache_write_tokens") or 0,
-        reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0,
-    )
+    return openai_usage(answer, *COUNTED)
 
 
 def finish_reason_of(answer: Json) -> str | None:

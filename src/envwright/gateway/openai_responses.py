@@ -7,7 +7,7 @@ Does not serve background responses: there is nothing here to poll.
 
 from typing import Any
 
-from envwright.gateway.wire import Wire, count, hosted_tool, without_names
+from envwright.gateway.wire import Wire, hosted_tool, openai_usage, without_names
 from envwright.model import Model, Protocol
 from envwright.record import Json, items, mapping
 from envwright.trace import Usage
@@ -36,18 +36,7 @@ def hide(answer: Json, name: str) -> Json:
 
 
 def usage_of(answer: Json) -> Usage | None:
-    usage = mapping(answer.get("usage"))
-    asked, said = count(usage, "input_tokens"), count(usage, "output_tokens")
-    if asked is None and said is None:
-        return None
-    details = usage.get("input_tokens_details")
-    return Usage(
-        input_tokens=asked or 0,
-        output_tokens=said or 0,
-        cached_tokens=count(details, "cached_tokens") or 0,
-        cache_write_tokens=count(details, "cache_write_tokens") or 0,
-        reasoning_tokens=count(usage.get("output_tokens_details"), "reasoning_tokens") or 0,
-    )
+    return openai_usage(answer, "input_tokens", "output_tokens")
 
 
 def finish_reason_of(answer: Json) -> str | None:

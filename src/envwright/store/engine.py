@@ -33,6 +33,10 @@ INSUFFICIENT_PRIVILEGE = "42501"
 RELEASE_OF_SCHEMA = re.compile(r"^\d+_v(\d+)_(\d+)_(\d+)$")
 
 
+class CommitUnknown(UsageError):
+    """The server went away before it said whether it had committed."""
+
+
 def open_engine(home: Path, database_url: str | None = None) -> sa.Engine:
     """PostgreSQL by its URL; else the SQLite file of this home."""
     engine = open_sqlite(home / "envwright.db") if database_url is None else connect(database_url)
@@ -158,8 +162,14 @@ def write_patiently(
                 transaction.commit()
                 return result
         except exc.DBAPIError as error:
-            if committing or not is_lost(engine, error) or time.monotonic() > give_up_at:
+            if not is_lost(engine, error) or time.monotonic() > give_up_at:
                 raise
+            if committing:
+                raise CommitUnknown(
+                    f"{shown_database(engine.url)} went away while it wrote: "
+                    "what was under way may be kept or not",
+                    hint="run the same command again",
+                ) from error
         time.sleep(RETRY_SECONDS)
 
 

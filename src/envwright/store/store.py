@@ -19,7 +19,13 @@ import sqlalchemy as sa
 
 from envwright.store import call
 from envwright.store.blobs import Blobs, open_objects
-from envwright.store.engine import open_engine, reachable, write_patiently, writing
+from envwright.store.engine import (
+    CommitUnknown,
+    open_engine,
+    reachable,
+    write_patiently,
+    writing,
+)
 from envwright.trace import ModelCall
 
 P = ParamSpec("P")
@@ -98,6 +104,12 @@ class Store:
 
         try:
             results = self._write_patiently(together)
+        except CommitUnknown as unknown:
+            # Written once more, it might be there twice. The calls are tried again all the same:
+            # what was spent is rather counted twice than not at all.
+            for each in batch:
+                each.done.set_exception(unknown)
+            return
         except Exception:  # noqa: BLE001 - whose failure it is shows when each is written alone
             self._write_alone(batch)
             return

@@ -38,18 +38,24 @@ def estimate(
     models: Mapping[str, Model],
     history: Mapping[str, tuple[float, float, int]],
     max_tokens: int | None,
+    apart: tuple[str, ...],
 ) -> Estimate:
-    """Tokens as earlier trials used them, else from the prompts' length."""
+    """Tokens as earlier trials used them, else from the prompts' length.
+
+    What others than the agents will cost (`apart`) is not estimated, and so the whole is unknown.
+    """
     agents = {
         str(agent): estimate_agent(agent, count, tasks, models, history.get(str(agent)), max_tokens)
         for agent, count in trials.items()
     }
     costs = [each.cost_usd for each in agents.values()]
     known = [cost for cost in costs if cost is not None]
+    left = sum(trials.values())
     return Estimate(
-        trials=sum(trials.values()),
-        cost_usd=sum(known) if len(known) == len(costs) else None,
+        trials=left,
+        cost_usd=sum(known) if len(known) == len(costs) and not (apart and left) else None,
         agents=agents,
+        apart=apart,
     )
 
 

@@ -222,8 +222,7 @@ async def run_sweep(
         lambda: store.read(lambda c: list(sweeps.summaries(c, sweep)))
     )
     why = store.read(sweeps.failure_counts, sweep)
-    others = [ENVIRONMENT, *seating_of(request, environment, cast).played]
-    apart = store.read(sweeps.spent_apart, sweep, others)
+    apart = store.read(sweeps.spent_apart, sweep, [ENVIRONMENT, *plan.played])
     result = sum_up(sweep, request.agents, summaries, apart, closed, tuple(engine.failures))
     return result.model_copy(update={"why": why})
 
