@@ -1,6 +1,33 @@
-"""WHEN work is done: the port, and the engine in memory that is also its fake."""
+"""WHEN work is done: the port, the policy, the durable engine and the one in memory."""
 
-from envwright.queue.job import Done, Fail, Handler, Job, Park, QueueStats, Result
+from envwright.queue.job import (
+    CONTROL,
+    Cancel,
+    Done,
+    Engine,
+    Fail,
+    Handler,
+    Job,
+    JobState,
+    Learned,
+    Park,
+    QueueStats,
+    Result,
+)
 from envwright.queue.memory import MemoryEngine
 
-__all__ = ["Done", "Fail", "Handler", "Job", "MemoryEngine", "Park", "QueueStats", "Result"]
+__all__ = [
+    "CONTROL",
+    "Cancel",
+    "Done",
+    "Engine",
+    "Fail",
+    "Handler",
+    "Job",
+    "JobState",
+    "Learned",
+    "MemoryEngine",
+    "Park",
+    "QueueStats",
+    "Result",
+]

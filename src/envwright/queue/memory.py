@@ -1,168 +1,267 @@
-"""The engine in memory: one process, nothing durable. The jobs' own records are the memory.
+"""The engine in memory: one process, nothing durable. The fake that the durable one is held to.
 
-Guarantees: a queue never runs more than its limit; a parked job holds no slot; a sick
-queue never delays another; a job runs once per submit; `stop` ends within the time that
-handlers need to be cancelled; an `EnvwrightError` of a handler ends all and is raised.
+Several `run`s of one engine are several workers. What a result wants recorded is called
+with None in place of a connection.
 """
 
 import asyncio
-import heapq
 import itertools
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from envwright.errors import EnvwrightError
-from envwright.queue.job import Done, Fail, Handler, Job, Park, QueueStats, Result
+from envwright.errors import Cause, EnvwrightError, Fault, UsageError
+from envwright.queue.job import (
+    Cancel,
+    Done,
+    Engine,
+    Fail,
+    Handler,
+    Job,
+    JobState,
+    Park,
+    QueueStats,
+    Result,
+)
+from envwright.queue.policy import Failure, Health
+
+
+@dataclass(slots=True)
+class Entry:
+    job: Job
+    order: int
+    state: JobState
+    ready_at: float
+    after: set[str] = field(default_factory=set[str])
+    task: asyncio.Task[None] | None = None
+    begun_at: float = 0.0
+    why: str | None = None
+    """Why it was cancelled; set while it runs, it is on its way out."""
 
 
 @dataclass(slots=True)
 class Lane:
     """One queue's state."""
 
-    limit: int
-    ready: list[tuple[int, int, Job]] = field(default_factory=list[tuple[int, int, Job]])
-    parked: list[tuple[float, int, Job]] = field(default_factory=list[tuple[float, int, Job]])
-    running: int = 0
-    parked_until: float = 0.0
-    closed: str | None = None
-
-    def drop(self, job_id: str) -> bool:
-        """Take a job that does not run yet out of the queue."""
-        before = len(self.ready) + len(self.parked)
-        self.ready = [entry for entry in self.ready if entry[2].id != job_id]
-        self.parked = [entry for entry in self.parked if entry[2].id != job_id]
-        heapq.heapify(self.ready)
-        heapq.heapify(self.parked)
-        return len(self.ready) + len(self.parked) < before
+    health: Health
+    pinned: bool = False
+    why: str | None = None
 
 
-class MemoryEngine:
+class MemoryEngine(Engine):
     def __init__(self) -> None:
         self._lanes: dict[str, Lane] = {}
-        self._known: set[str] = set()
-        self._cancelled: set[str] = set()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._entries: dict[str, Entry] = {}
         self._order = itertools.count()
-        self._changed = asyncio.Event()
-        self.failures: list[str] = []
+        self._changed = asyncio.Condition()
         self._broken: EnvwrightError | None = None
+        self.failures: list[str] = []
 
-    def ensure_queue(self, name: str, limit: int) -> None:
+    async def ensure_queue(self, name: str, limit: int) -> None:
+        lane = self._lanes.setdefault(name, Lane(Health.fresh(limit)))
+        if not lane.pinned:
+            lane.health = lane.health.with_limit(limit)
+
+    async def set_limit(self, name: str, limit: int) -> None:
+        lane = self._lane(name)
+        lane.health, lane.pinned = lane.health.with_limit(limit), True
+        await self._tell()
+
+    async def park(self, name: str, seconds: float, why: str | None = None) -> None:
+        lane = self._lane(name)
+        until = max(lane.health.parked_until, time.time() + seconds)
+        lane.health, lane.why = replace(lane.health, parked_until=until), why
+
+    async def open(self, name: str) -> None:
+        lane = self._lane(name)
+        lane.health, lane.why = Health.fresh(lane.health.limit), None
+        await self._tell()
+
+    async def complain(self, name: str, seconds: float, fault: Fault) -> None:
+        failure = Failure(Cause.PROVIDER, retryable=True, fault=fault, retry_after_seconds=seconds)
+        lane = self._lane(name)
+        lane.health = lane.health.after_failure(failure, seconds, time.time())
+
+    def _lane(self, name: str) -> Lane:
         if name not in self._lanes:
-            self._lanes[name] = Lane(limit)
+            listed = ", ".join(sorted(self._lanes)) or "none yet"
+            raise UsageError(f"there is no queue {name!r}", hint=f"there are: {listed}")
+        return self._lanes[name]
 
-    def set_limit(self, name: str, limit: int) -> None:
-        self._lanes[name].limit = limit
-        self._changed.set()
+    async def submit(
+        self,
+        jobs: Sequence[Job],
+        *,
+        delay_seconds: float = 0.0,
+        after: Sequence[str] = (),
+        again: bool = False,
+    ) -> int:
+        added = 0
+        for job in jobs:
+            old = self._entries.get(job.id)
+            if old is not None and not (again and old.state.is_final):
+                continue
+            added += 1
+            self._entries[job.id] = Entry(
+                job=job if old is None else replace(job, run=old.job.run + 1),
+                order=next(self._order),
+                state=JobState.HELD if after else JobState.WAITING,
+                ready_at=time.time() + delay_seconds,
+                after=set(after),
+            )
+        self._release()
+        await self._tell()
+        return added
 
-    def submit(self, job: Job, *, delay_seconds: float = 0.0) -> bool:
-        if job.id in self._known:
+    def _release(self) -> None:
+        for entry in self._entries.values():
+            if entry.state is JobState.HELD and all(map(self._is_final, entry.after)):
+                entry.state = JobState.WAITING
+
+    def _is_final(self, name: str) -> bool:
+        entry = self._entries.get(name)
+        return entry is not None and entry.state.is_final
+
+    async def cancel(self, ids: Sequence[str], why: str = "cancelled") -> int:
+        found = [self._entries[name] for name in ids if name in self._entries]
+        ended = [entry for entry in found if self._cancel(entry, why)]
+        self._release()
+        await self._tell()
+        return len(ended)
+
+    def _cancel(self, entry: Entry, why: str) -> bool:
+        if entry.state.is_final or entry.why is not None:
             return False
-        self._known.add(job.id)
-        self._place(job, delay_seconds)
+        entry.why = why
+        if entry.state is JobState.RUNNING:
+            assert entry.task is not None
+            entry.task.cancel()
+        else:
+            entry.state = JobState.CANCELLED
         return True
 
-    def _place(self, job: Job, delay_seconds: float) -> None:
-        lane = self._lanes[job.queue]
-        if delay_seconds > 0:
-            heapq.heappush(lane.parked, (time.monotonic() + delay_seconds, next(self._order), job))
-        else:
-            heapq.heappush(lane.ready, (job.priority, next(self._order), job))
-        self._changed.set()
-
-    def cancel(self, job_id: str) -> bool:
-        """Whether there was anything left to cancel."""
-        task = self._tasks.get(job_id)
-        if task is not None:
-            self._cancelled.add(job_id)
-            task.cancel()
-        dropped = [lane.drop(job_id) for lane in self._lanes.values()]
-        self._changed.set()
-        return task is not None or any(dropped)
-
-    def stats(self) -> Mapping[str, QueueStats]:
-        return {
-            name: QueueStats(
-                limit=lane.limit,
-                running=lane.running,
-                waiting=len(lane.ready),
-                parked=len(lane.parked),
-                closed=lane.closed,
+    async def stats(self) -> Mapping[str, QueueStats]:
+        now = time.time()
+        found: dict[str, QueueStats] = {}
+        for name, lane in self._lanes.items():
+            mine = [entry for entry in self._entries.values() if entry.job.queue == name]
+            waiting = [entry for entry in mine if entry.state is JobState.WAITING]
+            shut = lane.health.room(now) == 0
+            parked = sum(shut or entry.ready_at > now for entry in waiting)
+            found[name] = QueueStats(
+                health=lane.health,
+                running=sum(entry.state is JobState.RUNNING for entry in mine),
+                waiting=len(waiting) - parked,
+                parked=parked,
+                held=sum(entry.state is JobState.HELD for entry in mine),
+                why=lane.why,
             )
-            for name, lane in self._lanes.items()
-        }
+        return found
 
-    async def run(self, handlers: Mapping[str, Handler], stop: asyncio.Event) -> None:
+    async def run(
+        self, handlers: Mapping[str, Handler], stop: asyncio.Event, *, drain: bool = False
+    ) -> None:
+        mine: set[asyncio.Task[None]] = set()
         stopped = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
                 if self._broken is not None:
                     raise self._broken
-                self._changed.clear()
-                wake_at = self._start_all(handlers)
-                if self._is_empty():
+                for entry in self._startable():
+                    entry.state, entry.begun_at = JobState.RUNNING, time.time()
+                    entry.task = asyncio.create_task(self._work(entry, handlers, stop))
+                    mine.add(entry.task)
+                if drain and all(entry.state.is_final for entry in self._entries.values()):
                     return
-                changed = asyncio.create_task(self._changed.wait())
-                timeout = None if wake_at is None else max(0.0, wake_at - time.monotonic())
-                await asyncio.wait(
-                    {changed, stopped}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
-                )
-                changed.cancel()
+                waiter = asyncio.create_task(self._wait())
+                await asyncio.wait({waiter, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                waiter.cancel()
+                await asyncio.gather(waiter, return_exceptions=True)
         finally:
             stopped.cancel()
-            for task in self._tasks.values():
+            for task in mine:
                 task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await asyncio.gather(*mine, return_exceptions=True)
 
-    def _is_empty(self) -> bool:
-        lanes = self._lanes.values()
-        return not any(lane.running or lane.ready or lane.parked for lane in lanes)
+    async def _wait(self) -> None:
+        async with self._changed:
+            try:
+                await asyncio.wait_for(self._changed.wait(), 0.02)
+            except TimeoutError:
+                return
 
-    def _start_all(self, handlers: Mapping[str, Handler]) -> float | None:
-        """Start what has room; when to look again at the latest."""
-        now = time.monotonic()
-        wakes: list[float] = []
-        for lane in self._lanes.values():
-            while lane.parked and lane.parked[0][0] <= now:
-                _, order, job = heapq.heappop(lane.parked)
-                heapq.heappush(lane.ready, (job.priority, order, job))
-            if lane.closed is not None:
-                lane.ready.clear()
-                lane.parked.clear()
-            if lane.parked_until > now:
-                wakes.append(lane.parked_until)
-                continue
-            while lane.ready and lane.running < lane.limit:
-                _, _, job = heapq.heappop(lane.ready)
-                lane.running += 1
-                self._tasks[job.id] = asyncio.create_task(self._work(job, lane, handlers))
-            if lane.parked:
-                wakes.append(lane.parked[0][0])
-        return min(wakes) if wakes else None
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
 
-    async def _work(self, job: Job, lane: Lane, handlers: Mapping[str, Handler]) -> None:
+    def _startable(self) -> list[Entry]:
+        now = time.time()
+        found: list[Entry] = []
+        for name, lane in self._lanes.items():
+            mine = [entry for entry in self._entries.values() if entry.job.queue == name]
+            room = lane.health.room(now) - sum(e.state is JobState.RUNNING for e in mine)
+            ready = [e for e in mine if e.state is JobState.WAITING and e.ready_at <= now]
+            ready.sort(key=lambda entry: (entry.job.priority, entry.order))
+            found += ready[: max(0, room)]
+        return found
+
+    async def _work(
+        self, entry: Entry, handlers: Mapping[str, Handler], stop: asyncio.Event
+    ) -> None:
+        job = entry.job
         try:
-            result: Result = await handlers[job.kind](job)
+            self._settle(entry, await handlers[job.kind](job))
         except asyncio.CancelledError:
-            result = Done()
+            if entry.why is not None:
+                self._settle(entry, Cancel(entry.why))
+            else:
+                entry.state, entry.job = JobState.WAITING, replace(job, run=job.run + 1)
         except EnvwrightError as error:
-            # What every job needs is gone, the store for one: it is said, and nothing more begins.
+            # What every job needs is gone: it is said, and nothing more begins.
             self._broken = self._broken or error
-            result = Done()
+            entry.state = JobState.WAITING
         except Exception as error:  # noqa: BLE001 - the worker's loop
-            result = Fail(f"{type(error).__name__}: {error}")
-        lane.running -= 1
-        self._tasks.pop(job.id, None)
+            self.failures.append(f"{job.kind} {job.id[:40]}: {type(error).__name__}: {error}")
+            self._settle(entry, Fail(f"{type(error).__name__}: {error}"))
+        await self._tell()
+
+    def _settle(self, entry: Entry, result: Result) -> None:
+        job, lane = entry.job, self._lanes[entry.job.queue]
+        if result.record is not None:
+            result.record(None)
+        if isinstance(result, Done | Park) and (learned := result.learned) is not None:
+            now = time.time()
+            lane.health = (
+                lane.health.after_success(entry.begun_at, now)
+                if learned.failure is None
+                else lane.health.after_failure(learned.failure, learned.seconds, now)
+            )
         match result:
-            case Park(seconds, payload, whole_queue):
-                if whole_queue:
-                    lane.parked_until = max(lane.parked_until, time.monotonic() + seconds)
-                again = Job(job.kind, job.id, job.queue, payload or job.payload, job.priority)
-                if job.id not in self._cancelled:
-                    self._place(again, seconds)
-            case Fail(error):
-                self.failures.append(f"{job.kind} {job.id[:12]}: {error}")
-            case Done(close_queue):
-                lane.closed = lane.closed or close_queue
-        self._changed.set()
+            case Park(seconds=seconds, payload=payload):
+                entry.job = replace(job, payload=payload or job.payload, run=job.run + 1)
+                entry.state = JobState.WAITING if entry.why is None else JobState.CANCELLED
+                entry.ready_at = time.time() + seconds
+            case Fail():
+                entry.state = JobState.FAILED
+            case Cancel(why=why, route=whole):
+                entry.state, entry.why = JobState.CANCELLED, why
+                self._cancel_waiting(why, job, whole=whole)
+            case Done(follow_ups=follow_ups, close=close):
+                entry.state = JobState.DONE
+                for each in follow_ups:
+                    fresh = Entry(each, next(self._order), JobState.WAITING, time.time())
+                    self._entries.setdefault(each.id, fresh)
+                self._cancel_waiting(close, job, whole=False, queue=job.queue)
+        self._release()
+
+    def _cancel_waiting(
+        self, why: str | None, job: Job, *, whole: bool, queue: str | None = None
+    ) -> None:
+        """Its neighbours that were not started: of its kind with `whole`, or of a queue."""
+        if why is None or (not whole and queue is None):
+            return
+        for entry in self._entries.values():
+            other = entry.job
+            same = other.queue == queue if queue is not None else other.kind == job.kind
+            if same and other.route == job.route and entry.state is not JobState.RUNNING:
+                self._cancel(entry, why)

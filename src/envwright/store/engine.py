@@ -58,6 +58,18 @@ def open_sqlite(path: Path) -> sa.Engine:
             f"{path.parent} cannot be written: {error.strerror}",
             hint="set ENVWRIGHT_HOME to a folder of yours",
         ) from error
+    engine = connect_sqlite(path)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A writer takes the lock at once: upgraded later, it could fail for a stale snapshot.
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("begin immediate" if writes else "begin")
+
+    return engine
+
+
+def connect_sqlite(path: Path) -> sa.Engine:
     url = sa.URL.create("sqlite", database=str(path))
     engine = sa.create_engine(url, connect_args={"check_same_thread": False})
 
@@ -70,12 +82,21 @@ def open_sqlite(path: Path) -> sa.Engine:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=normal")
         connection.execute("pragma foreign_keys=on")
+        # DBOS asks for it with fractions, which SQLite has only from 3.42 on.
+        connection.create_function("unixepoch", -1, lambda *_: time.time())
+
+    return engine
+
+
+def open_queue_engine(home: Path, database_url: str | None = None) -> sa.Engine:
+    """The same database for DBOS, whose threads have connections of their own."""
+    if database_url is not None:
+        return connect(database_url)
+    engine = connect_sqlite(home / "envwright.db")
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        # A writer takes the lock at once: upgraded later, it could fail for a stale snapshot.
-        writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("begin immediate" if writes else "begin")
+        connection.exec_driver_sql("begin immediate")
 
     return engine
 

@@ -1,10 +1,22 @@
 """The tables. One spelling for SQLite and PostgreSQL; times are UTC, JSON is canonical text."""
 
-from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    false,
+)
 
 from envwright.store.column import Utc, Words
 
-HEAD = "0002_v0_1_0"
+HEAD = "0003_v0_1_0"
 """The newest migration that this program knows.
 
 One that follows is named NNNN_vX_Y_Z after the first release that has it, so that an
@@ -41,6 +53,29 @@ sweep = Table(
     Column("plan", JSON, nullable=False),
     Column("plan_digest", String(64), nullable=False),
     Column("created_at", Utc(), nullable=False),
+    Column("state", String(20), nullable=False, server_default="done"),
+    Column("why", Words()),
+    Column("release", String(40)),
+    Column("worker", Words()),
+    Column("priority", Integer, nullable=False, server_default="0"),
+    Column("labels", JSON),
+    Column("budget", JSON),
+    Column("until_certain", Boolean, nullable=False, server_default=false()),
+    Column("begun_at", Float),
+    Column("finished_at", Utc()),
+    Column("spent_tokens", Integer, nullable=False, server_default="0"),
+    Column("spent_usd", Float, nullable=False, server_default="0"),
+    Column("killed", Integer, nullable=False, server_default="0"),
+)
+Index("sweep_state", sweep.c.state)
+
+part = Table(
+    "part",
+    metadata,
+    Column("sweep", String(32), ForeignKey("sweep.id"), primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("revision", String(64), ForeignKey("revision.digest"), nullable=False),
+    Column("part", JSON, nullable=False),
 )
 
 trial = Table(
@@ -119,3 +154,74 @@ model_call = Table(
     Column("error", Words()),
 )
 Index("model_call_trial", model_call.c.trial)
+
+queue = Table(
+    "queue",
+    metadata,
+    Column("name", Words(), primary_key=True),
+    Column("limit", Integer, nullable=False),
+    Column("pinned", Boolean, nullable=False, server_default=false()),
+    Column("live_limit", Integer, nullable=False),
+    Column("parked_until", Float, nullable=False, server_default="0"),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("trying", Boolean, nullable=False, server_default=false()),
+    Column("eased_at", Float, nullable=False, server_default="0"),
+    Column("why", Words()),
+)
+
+complaint = Table(
+    "complaint",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("queue", Words(), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("fault", String(40), nullable=False),
+)
+Index("complaint_at", complaint.c.queue, complaint.c.at)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", String(100), primary_key=True),
+    Column("kind", String(20), nullable=False),
+    Column("queue", Words(), nullable=False),
+    Column("route", String(32), nullable=False),
+    Column("parent", String(100)),
+    Column("payload", JSON, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("run", Integer, nullable=False),
+    Column("ready_at", Float, nullable=False),
+    Column("worker", Words()),
+    Column("begun_at", Float),
+    Column("ended_at", Float),
+    Column("cancelled", Boolean, nullable=False, server_default=false()),
+    Column("why", Words()),
+    Column("reserved_tokens", Integer, nullable=False, server_default="0"),
+    Column("reserved_usd", Float, nullable=False, server_default="0"),
+)
+Index("job_route", job.c.route, job.c.state)
+Index("job_state", job.c.state, job.c.queue, job.c.route)
+Index("job_worker", job.c.worker, job.c.state)
+Index("job_ended", job.c.queue, job.c.ended_at)
+
+job_after = Table(
+    "job_after",
+    metadata,
+    Column("job", String(100), ForeignKey("job.id"), primary_key=True),
+    Column("waits_for", String(100), primary_key=True),
+)
+Index("job_after_waits_for", job_after.c.waits_for)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("id", String(200), primary_key=True),
+    Column("release", String(40), nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("stays", Boolean, nullable=False),
+    Column("begun_at", Float, nullable=False),
+    Column("beat_at", Float, nullable=False),
+    Column("gone", Boolean, nullable=False, server_default=false()),
+    Column("unserved", JSON),
+)

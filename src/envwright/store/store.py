@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -22,6 +22,7 @@ from envwright.store.blobs import Blobs, open_objects
 from envwright.store.engine import (
     CommitUnknown,
     open_engine,
+    open_queue_engine,
     reachable,
     write_patiently,
     writing,
@@ -52,11 +53,17 @@ class Store:
     ) -> None:
         """In `home`, but for what the URLs move to servers; `variables` hold their keys."""
         self.engine = open_engine(home, database_url)
+        self._open_queue_engine = partial(open_queue_engine, home, database_url)
         self.blobs = Blobs(open_objects(home / "blobs", blob_url, variables or {}))
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
         self._calls: deque[tuple[str, int, ModelCall]] = deque()
         self._waiting: deque[Waiting] = deque()
         self._flush: Future[None] | None = None
+
+    @cached_property
+    def queue_engine(self) -> sa.Engine:
+        """For DBOS: its threads take their connections elsewhere than the writer does."""
+        return self._open_queue_engine()
 
     def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with reachable(self.engine), self.engine.connect() as connection:
@@ -139,3 +146,5 @@ class Store:
         self._writer.submit(self._write_calls).result()
         self._writer.shutdown()
         self.engine.dispose()
+        if "queue_engine" in self.__dict__:
+            self.queue_engine.dispose()

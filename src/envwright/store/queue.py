@@ -1,0 +1,192 @@
+"""Queues: one row each, shared by all workers; times are the database's own."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from envwright.errors import Cause, Fault, UsageError
+from envwright.queue.job import CONTROL, CONTROL_LIMIT, JobState, QueueStats
+from envwright.queue.policy import Failure, Health
+from envwright.store import schema
+from envwright.store.engine import insert_or_keep
+
+LATELY_SECONDS = 600.0
+FOREVER_SECONDS = 100 * 365 * 86400.0
+
+
+def clock(connection: sa.Connection) -> float:
+    """Now, as the database sees it: the same for every machine that shares it."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    now = sa.text("select extract(epoch from clock_timestamp())")
+    return float(connection.execute(now).scalar_one())
+
+
+def to_health(row: sa.Row[Any]) -> Health:
+    return Health(
+        limit=row.limit,
+        live_limit=row.live_limit,
+        parked_until=row.parked_until,
+        failures=row.failures,
+        trying=row.trying,
+        eased_at=row.eased_at,
+    )
+
+
+def health_columns(health: Health) -> dict[str, Any]:
+    return {
+        "limit": health.limit,
+        "live_limit": health.live_limit,
+        "parked_until": health.parked_until,
+        "failures": health.failures,
+        "trying": health.trying,
+        "eased_at": health.eased_at,
+    }
+
+
+def healths(connection: sa.Connection) -> dict[str, Health]:
+    return {row.name: to_health(row) for row in connection.execute(sa.select(schema.queue))}
+
+
+def lock_queue(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
+    table = schema.queue
+    statement = sa.select(table).where(table.c.name == name).with_for_update()
+    return connection.execute(statement).one_or_none()
+
+
+def set_health(connection: sa.Connection, name: str, health: Health, **more: Any) -> None:
+    table = schema.queue
+    values = {**health_columns(health), **more}
+    connection.execute(sa.update(table).where(table.c.name == name).values(values))
+
+
+def ensure_queue(connection: sa.Connection, name: str, limit: int) -> None:
+    """One with this limit; a limit that a person set stays."""
+    fresh = {"name": name, "eased_at": 0.0, **health_columns(Health.fresh(limit))}
+    connection.execute(insert_or_keep(connection, schema.queue), fresh)
+    row = lock_queue(connection, name)
+    if row is not None and not row.pinned and row.limit != limit:
+        set_health(connection, name, to_health(row).with_limit(limit))
+
+
+def known_queue(connection: sa.Connection, name: str) -> sa.Row[Any]:
+    if (row := lock_queue(connection, name)) is not None:
+        return row
+    names = connection.execute(sa.select(schema.queue.c.name).order_by(schema.queue.c.name))
+    listed = ", ".join(names.scalars()) or "none yet"
+    raise UsageError(f"there is no queue {name!r}", hint=f"there are: {listed}")
+
+
+def set_limit(connection: sa.Connection, name: str, limit: int) -> None:
+    row = known_queue(connection, name)
+    set_health(connection, name, to_health(row).with_limit(limit), pinned=True)
+
+
+def park_queue(connection: sa.Connection, name: str, seconds: float, why: str | None) -> None:
+    row = known_queue(connection, name)
+    until = clock(connection) + min(seconds, FOREVER_SECONDS)
+    table = schema.queue
+    connection.execute(
+        sa.update(table)
+        .where(table.c.name == name)
+        .values(parked_until=max(row.parked_until, until), why=why)
+    )
+
+
+def open_queue(connection: sa.Connection, name: str) -> None:
+    row = known_queue(connection, name)
+    set_health(connection, name, Health.fresh(row.limit), why=None)
+
+
+def complain(connection: sa.Connection, name: str, seconds: float, fault: Fault) -> None:
+    """The provider asked to wait: all of its queue does."""
+    now = clock(connection)
+    connection.execute(sa.insert(schema.complaint).values(queue=name, at=now, fault=str(fault)))
+    failure = Failure(Cause.PROVIDER, retryable=True, fault=fault, retry_after_seconds=seconds)
+    learn(connection, name, failure, seconds, began_at=now, now=now)
+
+
+def learn(
+    connection: sa.Connection,
+    name: str,
+    failure: Failure | None,
+    seconds: float,
+    *,
+    began_at: float,
+    now: float,
+) -> None:
+    """What a run, or a single call, taught of its queue."""
+    if (row := lock_queue(connection, name)) is None:
+        return
+    health = to_health(row)
+    if failure is None:
+        learned = health.after_success(began_at, now)
+    else:
+        learned = health.after_failure(failure, seconds, now)
+    if learned != health:
+        set_health(connection, name, learned)
+
+
+def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:
+    """Every queue as it is now: what runs, waits, is parked."""
+    now = clock(connection)
+    table = schema.job
+    active = (JobState.HELD, JobState.WAITING, JobState.RUNNING)
+    statement = (
+        sa.select(
+            table.c.queue,
+            table.c.state,
+            (table.c.ready_at > now).label("later"),
+            sa.func.count().label("jobs"),
+        )
+        .where(table.c.state.in_([str(state) for state in active]))
+        .group_by(table.c.queue, table.c.state, table.c.ready_at > now)
+    )
+    counts: dict[str, Counter[str]] = {}
+    for row in connection.execute(statement):
+        kind = "parked" if row.state == JobState.WAITING and row.later else row.state
+        counts.setdefault(row.queue, Counter())[kind] += row.jobs
+    found: dict[str, QueueStats] = {}
+    for row in connection.execute(sa.select(schema.queue).order_by(schema.queue.c.name)):
+        count = counts.get(row.name, Counter())
+        health = to_health(row)
+        shut = health.room(now) == 0
+        found[row.name] = QueueStats(
+            health=health,
+            running=count["running"],
+            waiting=0 if shut else count["waiting"],
+            parked=count["parked"] + (count["waiting"] if shut else 0),
+            held=count["held"],
+            why=row.why,
+        )
+    return found
+
+
+def complaints_lately(connection: sa.Connection) -> Mapping[str, int]:
+    """Queue → how often its provider asked to wait in the last ten minutes."""
+    table = schema.complaint
+    statement = (
+        sa.select(table.c.queue, sa.func.count())
+        .where(table.c.at > clock(connection) - LATELY_SECONDS)
+        .group_by(table.c.queue)
+    )
+    return {name: count for name, count in connection.execute(statement)}
+
+
+def ended_lately(connection: sa.Connection) -> Mapping[str, int]:
+    """Queue → jobs that ended in the last ten minutes."""
+    table = schema.job
+    statement = (
+        sa.select(table.c.queue, sa.func.count())
+        .where(table.c.ended_at > clock(connection) - LATELY_SECONDS)
+        .where(table.c.state != str(JobState.CANCELLED))
+        .group_by(table.c.queue)
+    )
+    return {name: count for name, count in connection.execute(statement)}
+
+
+def ensure_control(connection: sa.Connection) -> None:
+    ensure_queue(connection, CONTROL, CONTROL_LIMIT)

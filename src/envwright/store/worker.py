@@ -1,0 +1,119 @@
+"""Workers: who is there, and what each is told when it says so."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from envwright.queue.job import JobState
+from envwright.queue.state import Pulse, Tickets, Worker
+from envwright.store import schema
+from envwright.store.job import ACTIVE, put_back_all
+from envwright.store.queue import clock, healths
+
+DEAD_AFTER_SECONDS = 12.0
+"""A worker that did not say for so long that it is there is taken for dead."""
+FORGET_AFTER_SECONDS = 86400.0
+
+
+def hello(connection: sa.Connection, worker: Worker) -> None:
+    now = clock(connection)
+    connection.execute(
+        sa.insert(schema.worker).values(
+            id=worker.id,
+            release=worker.release,
+            slots=worker.slots,
+            stays=worker.stays,
+            begun_at=now,
+            beat_at=now,
+        )
+    )
+
+
+def beat(connection: sa.Connection, worker: str) -> Pulse | None:
+    """The worker is there; what it should know. None when others took it for dead."""
+    table = schema.worker
+    now = clock(connection)
+    there = connection.execute(
+        sa.update(table).where(table.c.id == worker, sa.not_(table.c.gone)).values(beat_at=now)
+    )
+    if there.rowcount != 1:
+        return None
+    job = schema.job
+    waiting: dict[str, list[str]] = {}
+    statement = (
+        sa.select(job.c.queue, job.c.route)
+        .where(job.c.state == str(JobState.WAITING), job.c.ready_at <= now)
+        .group_by(job.c.queue, job.c.route)
+        .order_by(sa.func.min(job.c.priority), job.c.route)
+    )
+    for row in connection.execute(statement):
+        waiting.setdefault(row.queue, []).append(row.route)
+    cancelled = connection.execute(
+        sa.select(job.c.id).where(
+            job.c.worker == worker, job.c.state == str(JobState.RUNNING), job.c.cancelled
+        )
+    )
+    later = sa.case((job.c.ready_at > now, job.c.ready_at), else_=None)
+    active = connection.execute(
+        sa.select(job.c.route, sa.func.count().label("jobs"), sa.func.min(later).label("wake_at"))
+        .where(job.c.state.in_(ACTIVE))
+        .group_by(job.c.route)
+    ).all()
+    return Pulse(
+        now=now,
+        queues=healths(connection),
+        waiting=waiting,
+        cancelled=frozenset(cancelled.scalars()),
+        left={row.route: row.jobs for row in active},
+        wake_at=min((row.wake_at for row in active if row.wake_at is not None), default=None),
+    )
+
+
+def leave(connection: sa.Connection, worker: str) -> None:
+    table = schema.worker
+    connection.execute(sa.update(table).where(table.c.id == worker).values(gone=True))
+
+
+def reap(
+    connection: sa.Connection,
+    tickets: Tickets,
+    worker: str,
+    is_gone: Callable[[str], bool],
+    seconds: float = DEAD_AFTER_SECONDS,
+) -> list[str]:
+    """Take over from workers that are dead: their jobs wait again; the tickets that they held."""
+    table = schema.worker
+    now = clock(connection)
+    rows = connection.execute(
+        sa.select(table.c.id, table.c.beat_at)
+        .where(sa.not_(table.c.gone), table.c.id != worker)
+        .with_for_update(skip_locked=True)
+    ).all()
+    dead = [row.id for row in rows if now - row.beat_at > seconds or is_gone(row.id)]
+    if not dead:
+        return []
+    connection.execute(sa.update(table).where(table.c.id.in_(dead)).values(gone=True))
+    return put_back_all(connection, tickets, dead)
+
+
+def gone_lately(connection: sa.Connection) -> list[str]:
+    """Workers that are gone, and whose tickets somebody may have to drop."""
+    table = schema.worker
+    return list(connection.execute(sa.select(table.c.id).where(table.c.gone)).scalars())
+
+
+def live_workers(connection: sa.Connection) -> Sequence[sa.Row[Any]]:
+    table = schema.worker
+    since = clock(connection) - DEAD_AFTER_SECONDS
+    return connection.execute(
+        sa.select(table).where(sa.not_(table.c.gone), table.c.beat_at > since)
+    ).all()
+
+
+def forget(connection: sa.Connection) -> None:
+    """Workers and complaints of yesterday."""
+    before = clock(connection) - FORGET_AFTER_SECONDS
+    table, complaint = schema.worker, schema.complaint
+    connection.execute(sa.delete(table).where(table.c.gone, table.c.beat_at < before))
+    connection.execute(sa.delete(complaint).where(complaint.c.at < before))
