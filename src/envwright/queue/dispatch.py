@@ -10,7 +10,7 @@ import copy
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Callable, Coroutine, Sequence, Set
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,7 +21,7 @@ from envwright.queue.state import Pulse, Worker
 from envwright.queue.ticket import APPLICATION, NO_ROUTE, PERFORM, SCHEMA
 
 BUSY_POLL_SECONDS, IDLE_POLL_SECONDS = 0.02, 0.25
-Perform = Callable[[str], Awaitable[None]]
+Perform = Callable[[str], Coroutine[Any, Any, None]]
 _current: "Dispatch | None" = None
 
 
@@ -142,7 +142,7 @@ class Dispatch:
                 with self._lock:
                     self._free += wanted - len(found)
                     self._active[queue.name] += len(found)
-                    self._queue_of.update(dict.fromkeys(found, queue.name))
+                    self._queue_of.update({ticket: queue.name for ticket in found})
             claimed += found
         return claimed, None
 

@@ -200,10 +200,8 @@ class DurableEngine(Engine):
         while not stop.is_set() and self._broken is None:
             self._wake.clear()
             pulse = None
-            try:
+            with contextlib.suppress(TimeoutError):
                 pulse = await asyncio.wait_for(self.state.beat(self.worker.id), LOST_AFTER_SECONDS)
-            except TimeoutError:
-                pass
             if pulse is None:
                 await self._start_over()
                 beaten = time.monotonic()

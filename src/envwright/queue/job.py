@@ -61,7 +61,7 @@ Record = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a run taught of its queue: that it is well, or how it failed and what the trial waits."""
+    """What a run taught of its queue: that it is well, or how it failed and how long to wait."""
 
     failure: Failure | None = None
     seconds: float = 0.0

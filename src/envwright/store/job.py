@@ -155,14 +155,16 @@ def claim_job(connection: sa.Connection, ticket: str, worker: str) -> Job | None
     return None if row is None else to_job(row)
 
 
-def hold(connection: sa.Connection, job: Job, worker: str, **values: Any) -> sa.Row[Any] | None:
+def hold(
+    connection: sa.Connection, job: Job, worker: str, values: dict[str, Any]
+) -> sa.Row[Any] | None:
     """Change a job that this worker runs; None when it is not its own any more."""
     table = schema.job
     return connection.execute(
         sa.update(table)
         .where(table.c.id == job.id, table.c.run == job.run)
         .where(table.c.worker == worker, table.c.state == str(JobState.RUNNING))
-        .values(reserved_tokens=0, reserved_usd=0.0, **values)
+        .values({"reserved_tokens": 0, "reserved_usd": 0.0, **values})
         .returning(table)
     ).one_or_none()
 
@@ -172,47 +174,49 @@ def settle_job(
 ) -> bool:
     """What a run came to, and all that it wants written; nothing when the job was taken away."""
     now = clock(connection)
-    began_at = connection.execute(
-        sa.select(schema.job.c.begun_at).where(schema.job.c.id == job.id)
-    ).scalar()
-    match result:
-        case Park(seconds=seconds, payload=payload):
-            row = again(connection, tickets, job, worker, seconds, payload)
-        case Done():
-            row = hold(connection, job, worker, state=str(JobState.DONE), ended_at=now)
-        case Fail(error=error):
-            failed = str(JobState.FAILED)
-            row = hold(connection, job, worker, state=failed, ended_at=now, why=error)
-        case Cancel(why=why):
-            cancelled = str(JobState.CANCELLED)
-            row = hold(connection, job, worker, state=cancelled, ended_at=now, why=why)
+    if isinstance(result, Park):
+        row = again(connection, tickets, job, worker, result.seconds, result.payload)
+    else:
+        row = hold(connection, job, worker, end_of(result, now))
     if row is None:
         return False
     if result.record is not None:
         result.record(connection)
-    if isinstance(result, Done | Park) and result.learned is not None:
-        learned = result.learned
-        learn(
-            connection,
-            job.queue,
-            learned.failure,
-            learned.seconds,
-            began_at=began_at or now,
-            now=now,
-        )
-    ended = [] if isinstance(result, Park) else [job.id]
-    if isinstance(result, Done):
-        if result.follow_ups:
-            submit_jobs(connection, tickets, result.follow_ups)
-        if result.close is not None:
-            table = schema.job
-            neighbours = sa.and_(table.c.route == job.route, table.c.queue == job.queue)
-            ended += cancel_waiting(connection, neighbours, result.close)
-    if isinstance(result, Cancel) and result.route:
-        ours = sa.and_(schema.job.c.route == job.route, schema.job.c.kind == job.kind)
-        ended += cancel_waiting(connection, ours, result.why)
-    release_after(connection, tickets, ended)
+    if isinstance(result, Done | Park) and (learned := result.learned) is not None:
+        began_at = row.begun_at or now
+        failure, seconds = learned.failure, learned.seconds
+        learn(connection, job.queue, failure, seconds, began_at=began_at, now=now)
+    if isinstance(result, Done) and result.follow_ups:
+        submit_jobs(connection, tickets, result.follow_ups)
+    if not isinstance(result, Park):
+        ended = [job.id, *cancel_neighbours(connection, job, result)]
+        release_after(connection, tickets, ended)
     return True
+
+
+def end_of(result: Done | Fail | Cancel, now: float) -> dict[str, Any]:
+    match result:
+        case Done():
+            return {"state": str(JobState.DONE), "ended_at": now}
+        case Fail(error=error):
+            return {"state": str(JobState.FAILED), "ended_at": now, "why": error}
+        case Cancel(why=why):
+            return {"state": str(JobState.CANCELLED), "ended_at": now, "why": why}
+
+
+def cancel_neighbours(
+    connection: sa.Connection, job: Job, result: Done | Fail | Cancel
+) -> list[str]:
+    """Those of its route that the result leaves no chance, if any."""
+    table = schema.job
+    match result:
+        case Done(close=str(why)):
+            which = sa.and_(table.c.route == job.route, table.c.queue == job.queue)
+        case Cancel(why=why, route=True):
+            which = sa.and_(table.c.route == job.route, table.c.kind == job.kind)
+        case _:
+            return []
+    return cancel_waiting(connection, which, why)
 
 
 def again(
@@ -226,16 +230,10 @@ def again(
     """The job waits for its next run; cancelled, when that was asked for meanwhile."""
     now = clock(connection)
     table = schema.job
-    row = hold(
-        connection,
-        job,
-        worker,
-        state=sa.case((table.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING)),
-        run=table.c.run + 1,
-        worker=None,
-        ready_at=now + seconds,
-        payload=payload or job.payload,
-    )
+    waits = sa.case((table.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING))
+    values: dict[str, Any] = {"state": waits, "run": table.c.run + 1, "worker": None}
+    values |= {"ready_at": now + seconds, "payload": payload or job.payload}
+    row = hold(connection, job, worker, values)
     if row is not None and not row.cancelled:
         tickets.put(connection, to_job(row), seconds)
     elif row is not None:
