@@ -65,6 +65,7 @@ sweep = Table(
     Column("finished_at", Utc()),
     Column("spent_tokens", Integer, nullable=False, server_default="0"),
     Column("spent_usd", Float, nullable=False, server_default="0"),
+    Column("largest", JSON),
     Column("killed", Integer, nullable=False, server_default="0"),
 )
 Index("sweep_state", sweep.c.state)

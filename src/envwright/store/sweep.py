@@ -1,50 +1,187 @@
 """Sweeps: a plan submitted once, and what became of its trials."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
 
+from envwright.budget import Budget
 from envwright.environment import Environment, Task
-from envwright.errors import Cause
 from envwright.record import digest
 from envwright.store import schema
 from envwright.store.engine import insert_or_keep
-from envwright.trial.plan import Plan
+from envwright.trial.part import Part
 from envwright.trial.spec import TrialSpec
 
 BATCH = 500
-MOST_FAILURES = 10_000
+
+
+class SweepState(StrEnum):
+    PLANNING = "planning"
+    """Its trials are being submitted; one that stays so was cut off, and can be resumed."""
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    STOPPED = "stopped"
+    """Whoever ran it is gone, or was told to stop; it can be resumed."""
+    SPENT = "spent"
+    """Its budget is."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSweep:
+    """What is said of a sweep as a whole when it is submitted."""
+
+    id: str
+    release: str
+    worker: str | None = None
+    """Who runs it and goes with it; None for whoever is there."""
+    priority: int = 0
+    labels: tuple[str, ...] = ()
+    budget: Budget = Budget()
+    until_certain: bool = False
 
 
 def save_sweep(
     connection: sa.Connection,
+    sweep: NewSweep,
+    parts: Sequence[Part],
+    environments: Sequence[Environment],
+    now: datetime,
+) -> None:
+    """The sweep and its parts, without any trial yet."""
+    kinds = {each.revision: each for each in environments}
+    for each in kinds.values():
+        seen = {"digest": each.revision, "kind": str(each.kind), "name": each.name}
+        insert_missing(connection, schema.revision, [{**seen, "seen_at": now}])
+    plans = [part.plan for part in parts]
+    digests = [plan.digest for plan in plans]
+    connection.execute(
+        sa.insert(schema.sweep).values(
+            id=sweep.id,
+            revision=parts[0].revision,
+            environment=", ".join(dict.fromkeys(part.environment for part in parts)),
+            plan=[plan.model_dump(mode="json") for plan in plans],
+            plan_digest=digests[0] if len(digests) == 1 else digest(digests),
+            created_at=now,
+            state=str(SweepState.PLANNING),
+            release=sweep.release,
+            worker=sweep.worker,
+            priority=sweep.priority,
+            labels=list(sweep.labels),
+            budget=sweep.budget.model_dump(exclude_none=True),
+            until_certain=sweep.until_certain,
+        )
+    )
+    for n, part in enumerate(parts):
+        row = {"sweep": sweep.id, "n": n, "revision": part.revision}
+        connection.execute(
+            sa.insert(schema.part).values(**row, part=part.model_dump(mode="json"))
+        )
+
+
+def save_trials(
+    connection: sa.Connection,
     sweep: str,
-    environment: Environment,
-    plan: Plan,
+    environment: str,
     trials: Sequence[TrialSpec],
     now: datetime,
 ) -> None:
-    """The sweep and its trials; trials that are there already keep what they have."""
-    seen = {"digest": environment.revision, "kind": str(environment.kind), "name": environment.name}
-    insert_missing(connection, schema.revision, [{**seen, "seen_at": now}])
-    connection.execute(
-        sa.insert(schema.sweep).values(
-            id=sweep,
-            revision=environment.revision,
-            environment=environment.name,
-            plan=plan.model_dump(mode="json"),
-            plan_digest=plan.digest,
-            created_at=now,
-        )
-    )
-    rows = [trial_row(spec, environment.name, now) for spec in trials]
+    """The sweep's trials; those that are there already keep what they have."""
+    rows = [trial_row(spec, environment, now) for spec in trials]
     insert_missing(connection, schema.trial, rows)
     links = [{"sweep": sweep, "trial": row["id"]} for row in rows]
     insert_missing(connection, schema.sweep_trial, links)
+
+
+def set_state(
+    connection: sa.Connection,
+    sweep: str,
+    state: SweepState,
+    why: str | None = None,
+    *,
+    among: Sequence[SweepState] = (SweepState.PLANNING, SweepState.RUNNING),
+) -> bool:
+    """False when it was in none of the states that lead there."""
+    table = schema.sweep
+    values: dict[str, Any] = {"state": str(state), "why": why}
+    if state not in (SweepState.PLANNING, SweepState.RUNNING):
+        values["finished_at"] = datetime.now(UTC)
+    changed = connection.execute(
+        sa.update(table)
+        .where(table.c.id == sweep, table.c.state.in_([str(each) for each in among]))
+        .values(values)
+    )
+    return changed.rowcount == 1
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    id: str
+    environment: str
+    state: SweepState
+    why: str | None
+    release: str | None
+    worker: str | None
+    priority: int
+    labels: tuple[str, ...]
+    budget: Budget
+    until_certain: bool
+    created_at: datetime
+    finished_at: datetime | None
+    spent_tokens: int
+    spent_usd: float
+    killed: int
+
+
+def read_sweep(connection: sa.Connection, sweep: str) -> SweepRow | None:
+    table = schema.sweep
+    row = connection.execute(sa.select(table).where(table.c.id == sweep)).one_or_none()
+    return None if row is None else to_sweep(row)
+
+
+def list_sweeps(connection: sa.Connection, limit: int, label: str | None = None) -> list[SweepRow]:
+    table = schema.sweep
+    rows = connection.execute(sa.select(table).order_by(table.c.created_at.desc()))
+    found = (to_sweep(row) for row in rows)
+    return list(islice((row for row in found if label is None or label in row.labels), limit))
+
+
+def to_sweep(row: sa.Row[Any]) -> SweepRow:
+    return SweepRow(
+        id=row.id,
+        environment=row.environment,
+        state=SweepState(row.state),
+        why=row.why,
+        release=row.release,
+        worker=row.worker,
+        priority=row.priority,
+        labels=tuple(row.labels or ()),
+        budget=Budget.model_validate(row.budget or {}),
+        until_certain=row.until_certain,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+        spent_tokens=row.spent_tokens,
+        spent_usd=row.spent_usd,
+        killed=row.killed,
+    )
+
+
+def parts_of(connection: sa.Connection, sweep: str) -> list[Part]:
+    table = schema.part
+    statement = sa.select(table.c.part).where(table.c.sweep == sweep).order_by(table.c.n)
+    return [Part.model_validate(each) for each in connection.execute(statement).scalars()]
+
+
+def find_sweep(connection: sa.Connection, prefix: str) -> list[str]:
+    """Sweeps whose id begins so; two at the most, to see whether there is one."""
+    table = schema.sweep
+    statement = sa.select(table.c.id).where(table.c.id.startswith(prefix, autoescape=True))
+    return list(connection.execute(statement.limit(2)).scalars())
 
 
 def save_tasks(
@@ -111,170 +248,3 @@ def unscored(connection: sa.Connection, sweep: str) -> set[str]:
         .where(schema.trial.c.outcome.is_distinct_from("scored"))
     )
     return set(connection.execute(statement).scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class TrialSummary:
-    """What a table of results needs of one trial."""
-
-    agent: str
-    task_key: str
-    outcome: str | None
-    reward: float | None
-    cause: Cause | None
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost_usd: float | None
-    """Of all its attempts; None when the price of any call is unknown."""
-
-
-def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
-    call, trial = schema.model_call, schema.trial
-    spent = (
-        sa.select(
-            call.c.trial,
-            sa.func.sum(call.c.input_tokens).label("input"),
-            sa.func.sum(call.c.output_tokens).label("output"),
-            sa.func.sum(call.c.cached_tokens).label("cached"),
-            sa.func.sum(call.c.cost_usd).label("cost"),
-            unpriced().label("unpriced"),
-        )
-        .where(
-            call.c.trial.in_(
-                sa.select(schema.sweep_trial.c.trial).where(schema.sweep_trial.c.sweep == sweep)
-            )
-        )
-        .group_by(call.c.trial)
-        .subquery()
-    )
-    statement = (
-        sa.select(
-            trial.c.agent,
-            trial.c.task_key,
-            trial.c.outcome,
-            trial.c.reward,
-            trial.c.cause,
-            spent.c.input,
-            spent.c.output,
-            spent.c.cached,
-            spent.c.cost,
-            spent.c.unpriced,
-        )
-        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
-        .outerjoin(spent, spent.c.trial == trial.c.id)
-        .where(schema.sweep_trial.c.sweep == sweep)
-    )
-    for row in connection.execute(statement):
-        yield TrialSummary(
-            agent=row.agent,
-            task_key=row.task_key,
-            outcome=row.outcome,
-            reward=row.reward,
-            cause=Cause(row.cause) if row.cause else None,
-            input_tokens=row.input or 0,
-            output_tokens=row.output or 0,
-            cached_tokens=row.cached or 0,
-            cost_usd=None if row.unpriced else (row.cost or 0.0),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """What one agent's trials cost beside the agent itself, at one seat."""
-
-    agent: str
-    seat: str
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost_usd: float | None
-    """None when the price of any call is unknown."""
-
-
-def spent_apart(connection: sa.Connection, sweep: str, seats: Sequence[str]) -> list[Apart]:
-    """By agent and seat: what others than the agent spent in the sweep's trials."""
-    call, trial = schema.model_call, schema.trial
-    statement = (
-        sa.select(
-            trial.c.agent,
-            call.c.seat,
-            sa.func.sum(call.c.input_tokens).label("input"),
-            sa.func.sum(call.c.output_tokens).label("output"),
-            sa.func.sum(call.c.cached_tokens).label("cached"),
-            sa.func.sum(call.c.cost_usd).label("cost"),
-            unpriced().label("unpriced"),
-        )
-        .join(trial, trial.c.id == call.c.trial)
-        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
-        .where(schema.sweep_trial.c.sweep == sweep, call.c.seat.in_(seats))
-        .group_by(trial.c.agent, call.c.seat)
-        .order_by(trial.c.agent, call.c.seat)
-    )
-    return [
-        Apart(
-            agent=row.agent,
-            seat=row.seat,
-            input_tokens=row.input or 0,
-            output_tokens=row.output or 0,
-            cached_tokens=row.cached or 0,
-            cost_usd=None if row.unpriced else (row.cost or 0.0),
-        )
-        for row in connection.execute(statement)
-    ]
-
-
-def unpriced() -> sa.ColumnElement[int]:
-    """How many calls were paid for at a price that is not known.
-
-    An answer was paid for, whether or not the provider said how much of one it was.
-    """
-    call = schema.model_call
-    billed = sa.or_(call.c.status == 200, call.c.input_tokens.is_not(None))
-    return sa.func.sum(sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0))
-
-
-def failure_counts(connection: sa.Connection, sweep: str, most: int = 5) -> dict[str, int]:
-    """Why trials failed: the cause and the last line of its detail, the most frequent first."""
-    trial = schema.trial
-    statement = (
-        sa.select(trial.c.agent, trial.c.result)
-        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
-        .where(schema.sweep_trial.c.sweep == sweep, trial.c.outcome == "failed")
-        .limit(MOST_FAILURES)
-    )
-    counts: Counter[str] = Counter()
-    for row in connection.execute(statement):
-        lines = str(row.result["detail"]).strip().splitlines() or ["no detail"]
-        counts[f"{row.agent}: {row.result['cause']}: {lines[-1].strip()[:300]}"] += 1
-    return dict(counts.most_common(most))
-
-
-def scored_among(connection: sa.Connection, trials: Sequence[str]) -> set[str]:
-    """Which of these trials have a reward already."""
-    found: set[str] = set()
-    for start in range(0, len(trials), BATCH):
-        statement = sa.select(schema.trial.c.id).where(
-            schema.trial.c.id.in_(trials[start : start + BATCH]),
-            schema.trial.c.outcome == "scored",
-        )
-        found.update(connection.execute(statement).scalars())
-    return found
-
-
-def mean_tokens(
-    connection: sa.Connection, revision: str, agent: str
-) -> tuple[float, float, int] | None:
-    """Input and output tokens of a scored trial of this agent on this revision, and of how many."""
-    call, trial = schema.model_call, schema.trial
-    statement = (
-        sa.select(
-            sa.func.sum(call.c.input_tokens),
-            sa.func.sum(call.c.output_tokens),
-            sa.func.count(sa.distinct(trial.c.id)),
-        )
-        .join(trial, trial.c.id == call.c.trial)
-        .where(trial.c.revision == revision, trial.c.agent == agent, trial.c.outcome == "scored")
-    )
-    total_in, total_out, count = connection.execute(statement).one()
-    return (total_in / count, total_out / count, count) if count and total_in is not None else None

@@ -1,6 +1,6 @@
 """Trials, their attempts and grades. A trace is written before its outcome; nothing is replaced."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,9 +11,13 @@ from envwright.errors import Cause
 from envwright.store import schema
 from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.outcome import Failed, Grade, Outcome, Scored
+from envwright.trial.spec import TrialSpec
 
 LOST_ATTEMPTS = 3
 """So many lost in a row and the trial is given up as our failure."""
+GIVEN_UP = Failed(
+    cause=Cause.OURS, detail=f"{LOST_ATTEMPTS} attempts in a row were lost with their worker"
+)
 
 
 def open_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int:
@@ -96,37 +100,19 @@ def set_outcome(connection: sa.Connection, trial: str, outcome: Outcome, now: da
     )
 
 
-def close_lost(
-    connection: sa.Connection, is_alive: Callable[[str], bool], now: datetime
-) -> list[str]:
-    """Close the attempts of workers that are gone; they are not charged."""
+def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int]:
+    """Close what earlier runs of this trial left open: their worker is gone, none is charged.
+
+    Only whoever holds the trial's job calls this, and a job is held by one.
+    """
     table = schema.attempt
-    running = connection.execute(
-        sa.select(table.c.trial, table.c.n, table.c.worker).where(
-            table.c.state == str(AttemptState.RUNNING)
-        )
-    ).all()
-    lost: list[str] = []
-    for row in running:
-        if is_alive(row.worker):
-            continue
-        ended = connection.execute(
-            sa.update(table)
-            .where(table.c.trial == row.trial, table.c.n == row.n)
-            .where(table.c.state == str(AttemptState.RUNNING))
-            .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
-        )
-        if ended.rowcount != 1:
-            # Another process was first.
-            continue
-        lost.append(row.trial)
-        if is_given_up(connection, row.trial):
-            given_up = Failed(
-                cause=Cause.OURS,
-                detail=f"{LOST_ATTEMPTS} attempts in a row were lost with their worker",
-            )
-            set_outcome(connection, row.trial, given_up, now)
-    return lost
+    lost = connection.execute(
+        sa.update(table)
+        .where(table.c.trial == trial, table.c.state == str(AttemptState.RUNNING))
+        .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
+        .returning(table.c.n)
+    )
+    return sorted(lost.scalars())
 
 
 def is_given_up(connection: sa.Connection, trial: str) -> bool:
@@ -246,6 +232,12 @@ def attempts_of(connection: sa.Connection, trial: str) -> list[AttemptRow]:
         )
         for row in connection.execute(statement)
     ]
+
+
+def spec_of(connection: sa.Connection, trial: str) -> TrialSpec:
+    table = schema.trial
+    row = connection.execute(sa.select(table.c.spec).where(table.c.id == trial)).scalar_one()
+    return TrialSpec.model_validate(row)
 
 
 def task_row(

@@ -25,6 +25,7 @@ def upgrade() -> None:
         "sweep", sa.Column("spent_tokens", sa.Integer(), nullable=False, server_default="0")
     )
     op.add_column("sweep", sa.Column("spent_usd", sa.Float(), nullable=False, server_default="0"))
+    op.add_column("sweep", sa.Column("largest", sa.JSON()))
     op.add_column("sweep", sa.Column("killed", sa.Integer(), nullable=False, server_default="0"))
     op.create_index("sweep_state", "sweep", ["state"])
     op.create_table(

@@ -1,0 +1,146 @@
+"""What sweeps spend: reserved before a trial starts, settled from the ledger after it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from envwright.budget import Budget, Room, Spending, Start, reservation, settled
+from envwright.queue.job import Job, JobState
+from envwright.store import schema
+from envwright.store.queue import clock
+from envwright.store.result import unpriced
+
+UNLIMITED = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """A sweep's budget and what became of it."""
+
+    budget: Budget
+    spent: Spending
+    largest: Mapping[str, Spending]
+    """Agent → the most that one of its trials took."""
+
+
+def purse_of(connection: sa.Connection, sweep: str, *, lock: bool = False) -> Purse:
+    table = schema.sweep
+    statement = sa.select(table).where(table.c.id == sweep)
+    row = connection.execute(statement.with_for_update() if lock else statement).one()
+    begun = clock(connection) - row.begun_at if row.begun_at is not None else 0.0
+    return Purse(
+        budget=Budget.model_validate(row.budget) if row.budget else UNLIMITED,
+        spent=Spending(
+            tokens=row.spent_tokens,
+            cost_usd=row.spent_usd,
+            known_usd=row.spent_usd,
+            wall_seconds=max(0.0, begun),
+        ),
+        largest={
+            agent: Spending.model_validate(each) for agent, each in (row.largest or {}).items()
+        },
+    )
+
+
+def reserve(
+    connection: sa.Connection,
+    sweep: str,
+    job: Job,
+    agent: str,
+    estimated: Spending,
+    store_budget: Budget = UNLIMITED,
+) -> Room:
+    """Set aside what a trial may cost; that it does not fit is said, and nothing is set aside."""
+    limited = purse_of(connection, sweep).budget != UNLIMITED or store_budget != UNLIMITED
+    purse = purse_of(connection, sweep, lock=limited)
+    begin_clock(connection, sweep)
+    if not limited:
+        return Start()
+    wanted = reservation(purse.budget.of_trial(), purse.largest.get(agent), estimated)
+    room = purse.budget.room(purse.spent, reserved_in(connection, sweep), wanted)
+    if isinstance(room, Start) and store_budget != UNLIMITED:
+        room = store_budget.room(spent_in_store(connection), reserved_in(connection), wanted)
+    if isinstance(room, Start):
+        table = schema.job
+        connection.execute(
+            sa.update(table)
+            .where(table.c.id == job.id)
+            .values(reserved_tokens=wanted.tokens, reserved_usd=wanted.cost_usd or 0.0)
+        )
+    return room
+
+
+def begin_clock(connection: sa.Connection, sweep: str) -> None:
+    """A sweep's time runs from its first trial."""
+    table = schema.sweep
+    connection.execute(
+        sa.update(table)
+        .where(table.c.id == sweep, table.c.begun_at.is_(None))
+        .values(begun_at=clock(connection))
+    )
+
+
+def reserved_in(connection: sa.Connection, sweep: str | None = None) -> Spending:
+    table = schema.job
+    statement = sa.select(
+        sa.func.coalesce(sa.func.sum(table.c.reserved_tokens), 0),
+        sa.func.coalesce(sa.func.sum(table.c.reserved_usd), 0.0),
+    ).where(table.c.state == str(JobState.RUNNING))
+    if sweep is not None:
+        statement = statement.where(table.c.route == sweep)
+    tokens, usd = connection.execute(statement).one()
+    return Spending(tokens=tokens, cost_usd=usd, known_usd=usd)
+
+
+def spent_in_store(connection: sa.Connection) -> Spending:
+    """By every trial of it, ever."""
+    call = schema.model_call
+    row = connection.execute(sa.select(*totals(call))).one()
+    return to_spending(row)
+
+
+def totals(call: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
+    tokens = sa.func.coalesce(call.c.input_tokens, 0) + sa.func.coalesce(call.c.output_tokens, 0)
+    return (
+        sa.func.coalesce(sa.func.sum(tokens), 0).label("tokens"),
+        sa.func.coalesce(sa.func.sum(call.c.cost_usd), 0.0).label("usd"),
+        unpriced().label("unpriced"),
+    )
+
+
+def to_spending(row: sa.Row[Any]) -> Spending:
+    return Spending(
+        tokens=row.tokens, cost_usd=None if row.unpriced else row.usd, known_usd=row.usd
+    )
+
+
+def settle(connection: sa.Connection, sweep: str, agent: str, trial: str, attempt: int) -> None:
+    """Count what an attempt spent, as the ledger has it, against its sweep."""
+    call, table = schema.model_call, schema.sweep
+    row = connection.execute(
+        sa.select(*totals(call)).where(call.c.trial == trial, call.c.attempt == attempt)
+    ).one()
+    spent = to_spending(row)
+    if not spent.tokens and not row.unpriced:
+        return
+    purse = purse_of(connection, sweep, lock=True)
+    seen = purse.largest.get(agent) or Spending()
+    guess = reservation(purse.budget.of_trial(), purse.largest.get(agent), Spending())
+    counted = settled(guess, spent) if purse.budget.is_in_usd else spent
+    most = Spending(
+        tokens=max(seen.tokens, counted.tokens),
+        cost_usd=max(seen.known_usd, counted.known_usd),
+        known_usd=max(seen.known_usd, counted.known_usd),
+    )
+    largest = {**purse.largest, agent: most}
+    connection.execute(
+        sa.update(table)
+        .where(table.c.id == sweep)
+        .values(
+            spent_tokens=table.c.spent_tokens + counted.tokens,
+            spent_usd=table.c.spent_usd + counted.known_usd,
+            largest={name: each.model_dump() for name, each in largest.items()},
+        )
+    )
