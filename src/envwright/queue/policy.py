@@ -139,13 +139,12 @@ def next_try(failure: Failure, before: Tried, chance: float, retry: RetryPolicy)
 def pause_after(failure: Failure, times: int, chance: float, retry: RetryPolicy) -> float:
     """As long as the provider asks; else twice as long each time, with jitter."""
     rule, asked = failure.rule, failure.retry_after_seconds
-    if asked is not None:
+    if asked is not None or rule.long:
         # Not at once, though: who is told "0" again and again would soon be out of parks.
-        pause = max(asked, retry.first_seconds)
-    else:
-        most = retry.longest_seconds if rule.charged else LONGEST_UNASKED_SECONDS
-        pause = min(backoff(times, retry), most) * (0.75 + 0.25 * chance)
-    return min(max(pause, retry.quota_seconds if rule.long else 0.0), LONGEST_PARK_SECONDS)
+        least = retry.quota_seconds if rule.long else retry.first_seconds
+        return min(max(asked or 0.0, least), LONGEST_PARK_SECONDS)
+    most = retry.longest_seconds if rule.charged else LONGEST_UNASKED_SECONDS
+    return min(backoff(times, retry), most) * (0.75 + 0.25 * chance)
 
 
 def backoff(times: int, retry: RetryPolicy) -> float:
