@@ -218,6 +218,11 @@ LINES = [
     ),
     # Inline tables and dotted keys.
     ('models."a/b".limit = 1\nmodels."a/b".retry = { attempts = 0 }\n', 2, "retry.attempts: "),
+    ('[models."a/b".retry]\nparks = 2\nparks_ = 1\n', 3, "retry.parks_: there is no such key"),
+    (
+        '[models."a/b"]\nlimit = 1\nretry = { longest_seconds = 0.5 }\n',
+        *(3, "retry: longest_seconds is 0.5, less than first_seconds, which is 1"),
+    ),
     ('[models]\n"a/b" = { limit = 1 }\n"c/d" = { limit = 1, colour = 2 }\n', 3, "c/d.colour: "),
     ("sampling.top_p = 0.5\nsampling.seed = 'x'\n", 2, "sampling.seed: "),
     # A statement of several lines is found where it begins.

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from envwright.errors import Cause, ProviderError
+from envwright.errors import Cause, Fault, ProviderError
 from envwright.finding import Basis, Severity
 from envwright.record import digest
 from envwright.trace import ModelCall
@@ -182,6 +182,28 @@ def test_the_gateways_word_on_the_provider_outranks_what_came_after_it(body):
     assert isinstance(outcome, Failed)
     assert (outcome.cause, outcome.refused, outcome.retryable) == (Cause.PROVIDER, True, False)
     assert outcome.detail == "401: no. hint: check the key"
+
+
+@pytest.mark.parametrize(
+    ("status", "fault", "retryable", "refused"),
+    [
+        (429, Fault.RATE, True, False),
+        (400, Fault.OVERLOADED, True, False),
+        (None, Fault.RATE, True, False),
+        # More credit may come; a provider that wants to be paid first does not answer anyone.
+        (429, Fault.QUOTA, True, False),
+        (400, Fault.QUOTA, True, False),
+        (402, Fault.QUOTA, False, True),
+        (403, Fault.QUOTA, False, True),
+        (500, Fault.CONTEXT, False, False),
+    ],
+)
+def test_what_a_providers_error_means_is_kept(status, fault, retryable, refused):
+    failure = ProviderError("x", status=status, code=fault)
+    outcome = judge(record(trace(), ok=False), failure)
+    assert isinstance(outcome, Failed)
+    assert (outcome.fault, outcome.retryable, outcome.refused) == (fault, retryable, refused)
+    assert Failed.model_validate_json(outcome.model_dump_json()) == outcome
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from envwright.errors import Cause, UsageError
+from envwright.errors import UsageError
 from envwright.queue import Done, Job, MemoryEngine, Park, QueueStats
 from envwright.queue.job import Engine
-from envwright.queue.policy import LONGEST_PAUSE_SECONDS, RULES, Failure, pause_before_retry
 
 ENGINES = [MemoryEngine]
 
@@ -299,36 +298,3 @@ def test_stop_cancels_what_runs_and_starts_nothing_more(engine):
         assert seen == ["0", "1", "0 cancelled", "1 cancelled"]
 
     play(engine, scene)
-
-
-def test_the_retry_table_has_a_rule_for_every_cause():
-    assert set(RULES) == set(Cause)
-
-
-@pytest.mark.parametrize("cause", Cause)
-def test_a_deterministic_failure_is_never_tried_again(cause):
-    assert pause_before_retry(Failure(cause, retryable=False), 1, allowed=99) is None
-    if cause not in (Cause.PROVIDER, Cause.SANDBOX):
-        assert pause_before_retry(Failure(cause, retryable=True), 1) is None
-
-
-@pytest.mark.parametrize(
-    ("failure", "attempts", "allowed", "pause"),
-    [
-        (Failure(Cause.PROVIDER, True), 1, None, 1.0),
-        (Failure(Cause.PROVIDER, True), 2, None, 2.0),
-        (Failure(Cause.PROVIDER, True), 3, None, None),
-        (Failure(Cause.PROVIDER, True), 3, 5, 4.0),
-        (Failure(Cause.PROVIDER, True), 1, 1, None),
-        (Failure(Cause.PROVIDER, True, 40.0), 1, None, 40.0),
-        (Failure(Cause.PROVIDER, True, 0.0), 1, None, 1.0),
-        (Failure(Cause.PROVIDER, True, 86_400.0), 1, None, LONGEST_PAUSE_SECONDS),
-        (Failure(Cause.PROVIDER, True), 20, 99, LONGEST_PAUSE_SECONDS),
-        (Failure(Cause.SANDBOX, True), 1, None, 1.0),
-        (Failure(Cause.SANDBOX, True), 2, None, None),
-    ],
-)
-def test_a_failure_that_may_pass_waits_longer_each_time_and_as_long_as_asked(
-    failure, attempts, allowed, pause
-):
-    assert pause_before_retry(failure, attempts, allowed) == pause

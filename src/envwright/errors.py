@@ -96,14 +96,16 @@ class ProviderError(Broken):
 
     @property
     def refused(self) -> bool:
-        """The provider will answer the same to every call: key, credit, unknown model."""
-        return self.status in (401, 402, 403, 404) or self.code == Fault.QUOTA
+        """The provider will answer the same to every call: key, payment, unknown model."""
+        return self.status in (401, 402, 403, 404)
 
     @property
     def transient(self) -> bool:
         """The same call may succeed later."""
-        if self.code in (Fault.CONTEXT, Fault.QUOTA):
+        if self.refused or self.code == Fault.CONTEXT:
             return False
+        if self.code is not None:
+            return True
         return self.status is None or self.status in (408, 409, 425, 429) or self.status >= 500
 
     @property

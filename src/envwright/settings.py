@@ -18,7 +18,14 @@ from envwright.environment.egress import Egress, Mode
 from envwright.environment.secret import SHORTEST, Secrets
 from envwright.errors import UsageError
 from envwright.host import HostLimits
-from envwright.model import Model, Protocol, preset_names, preset_of, provider_key_names
+from envwright.model import (
+    Model,
+    Protocol,
+    RetryPolicy,
+    preset_names,
+    preset_of,
+    provider_key_names,
+)
 from envwright.model.local import LOCAL_NAME
 from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
@@ -31,11 +38,6 @@ RESERVED = {
     *("OPENAI_BASE_URL", "PRIME_INFERENCE_URL", "ANTHROPIC_BASE_URL"),
 }
 """Variables that mean something to the host itself."""
-
-
-class RetryTable(Record):
-    attempts: int = Field(default=3, ge=1)
-    """Attempts that a trial gets when the provider fails."""
 
 
 class ModelTable(Record):
@@ -53,8 +55,12 @@ class ModelTable(Record):
     """Trials at once; 32 by default."""
     provider: str | None = None
     """The provider's id in the price list; without one the price is unknown."""
-    retry: RetryTable = RetryTable()
-    """`{ attempts = 3 }`: attempts that a trial gets when the provider fails."""
+    retry: RetryPolicy = RetryPolicy()
+    """`{ attempts = 3, first_seconds = 1, longest_seconds = 300, parks = 100,
+    quota_seconds = 900 }`: attempts that a trial gets when the provider fails; the pause after
+    the first, twice as long after each that follows, and the longest; how often a trial may be
+    sent away by a provider that asks to wait, which costs it no attempt; the pause when nothing
+    is left to pay with."""
 
 
 class RolesTable(Record):
@@ -196,7 +202,7 @@ class Settings(Record):
             api_key_env=table.api_key_env or (own.api_key_env if own else None),
             limit=table.limit or 32,
             provider=table.provider or (known.provider if known else None),
-            attempts=table.retry.attempts,
+            retry=table.retry,
         )
 
     def key_of(self, model: Model) -> str | None:

@@ -3,5 +3,14 @@
 from envwright.model.model import Model, Protocol
 from envwright.model.preset import preset_names, preset_of, provider_key_names
 from envwright.model.price import price_of
+from envwright.model.retry import RetryPolicy
 
-__all__ = ["Model", "Protocol", "preset_names", "preset_of", "price_of", "provider_key_names"]
+__all__ = [
+    "Model",
+    "Protocol",
+    "RetryPolicy",
+    "preset_names",
+    "preset_of",
+    "price_of",
+    "provider_key_names",
+]

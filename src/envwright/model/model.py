@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from envwright.model.retry import RetryPolicy
 from envwright.record import Record, digest
 
 
@@ -33,8 +34,7 @@ class Model(Record):
     """The provider's id in the price list."""
     free: bool = False
     """It runs on this machine: a call costs nothing."""
-    attempts: int = Field(default=3, gt=0)
-    """How many attempts a trial gets when the provider fails."""
+    retry: RetryPolicy = RetryPolicy()
 
     @property
     def content(self) -> str:

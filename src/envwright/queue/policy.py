@@ -2,26 +2,43 @@
 
 One table, keyed by cause and, for a provider, by what its error means: whether the trial
 is tried again, whether that counts against it, and what the whole queue does meanwhile.
-A deterministic failure is never tried again. Waiting for a provider that asks to wait
-costs a trial none of its attempts; how often it may wait is capped.
+A deterministic failure is never tried again. A provider that asks to wait costs a trial
+none of its attempts; how often it may be asked is capped.
+
+A queue learns from what its trials meet. Asked to wait, it is parked until then and runs
+half as many at once, one more for each success since. After several failures in a row it
+is parked by itself, each time for longer, and one trial goes first.
 """
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from envwright.errors import Cause, Fault
+from envwright.model import RetryPolicy
 
-FIRST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 300.0
-QUOTA_PAUSE_SECONDS = 900.0
-LONGEST_WAIT_SECONDS = 24 * 3600.0
-"""Of what a provider asks for: beyond it we look again."""
-MOST_PARKS = 100
-"""How often a trial may be sent away by its provider before that is its failure."""
+__all__ = [
+    "RULES",
+    "Again",
+    "Effect",
+    "Failure",
+    "Health",
+    "Retry",
+    "RetryPolicy",
+    "Rule",
+    "Tried",
+    "next_try",
+]
+
+PATIENCE = RetryPolicy()
+"""Of a queue whose model has no policy of its own."""
+LONGEST_PARK_SECONDS = 24 * 3600.0
+"""Of what a provider asks for: after that we look again."""
+LONGEST_UNASKED_SECONDS = 60.0
+"""A provider that is crowded and does not say for how long is asked again within that."""
 SICK_AFTER = 5
 """So many failures of a provider in a row and its queue is parked."""
-EASE_EVERY_SECONDS = 1.0
-"""What many calls learn at once is one lesson."""
+LESSON_SECONDS = 1.0
+"""What many calls learn within it is one lesson."""
 
 
 class Retry(StrEnum):
@@ -35,29 +52,30 @@ class Effect(StrEnum):
 
     NONE = "none"
     COUNT = "count"
-    """Parked once there were several in a row."""
-    PARK = "park"
+    """Parked once there were several in a row; then one trial goes first."""
+    EASE = "ease"
     """Parked at once, and fewer at a time from then on."""
+    HALT = "halt"
+    """Parked at once; then one trial goes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     retry: Retry
-    attempts: int = 1
-    """How many charged attempts a failure of this kind allows in all."""
     charged: bool = True
+    """It counts against the trial's attempts; else against its parks."""
+    attempts: int | None = None
+    """How many charged attempts it allows in all; None for as many as the model's policy does."""
     effect: Effect = Effect.NONE
-    least_seconds: float = 0.0
-    """No earlier than that, whatever the provider asks for."""
+    long: bool = False
+    """It does not pass soon: `quota_seconds` at the least."""
 
 
 RULES: dict[tuple[Cause, Fault | None], Rule] = {
-    (Cause.PROVIDER, None): Rule(Retry.LATER, attempts=3, effect=Effect.COUNT),
-    (Cause.PROVIDER, Fault.RATE): Rule(Retry.LATER, charged=False, effect=Effect.PARK),
-    (Cause.PROVIDER, Fault.OVERLOADED): Rule(Retry.LATER, charged=False, effect=Effect.PARK),
-    (Cause.PROVIDER, Fault.QUOTA): Rule(
-        Retry.LATER, charged=False, effect=Effect.PARK, least_seconds=QUOTA_PAUSE_SECONDS
-    ),
+    (Cause.PROVIDER, None): Rule(Retry.LATER, effect=Effect.COUNT),
+    (Cause.PROVIDER, Fault.RATE): Rule(Retry.LATER, charged=False, effect=Effect.EASE),
+    (Cause.PROVIDER, Fault.OVERLOADED): Rule(Retry.LATER, charged=False, effect=Effect.EASE),
+    (Cause.PROVIDER, Fault.QUOTA): Rule(Retry.LATER, charged=False, effect=Effect.HALT, long=True),
     (Cause.PROVIDER, Fault.CONTEXT): Rule(Retry.NEVER),
     (Cause.SANDBOX, None): Rule(Retry.NOW, attempts=2),
     (Cause.AGENT, None): Rule(Retry.NEVER),
@@ -74,16 +92,17 @@ class Failure:
     cause: Cause
     retryable: bool
     fault: Fault | None = None
+    """Of a provider, where that is known."""
     retry_after_seconds: float | None = None
 
     @property
     def rule(self) -> Rule:
-        return RULES.get((self.cause, self.fault)) or RULES[self.cause, None]
+        return RULES[self.cause, self.fault if self.cause is Cause.PROVIDER else None]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a trial has behind it, the failure that is asked about included."""
+    """What a trial has behind it."""
 
     charged: int = 0
     parks: int = 0
@@ -97,52 +116,56 @@ class Again:
     tried: Tried
 
 
-def next_try(
-    failure: Failure, before: Tried, chance: float, allowed: int | None = None
-) -> Again | None:
+def next_try(failure: Failure, before: Tried, chance: float, retry: RetryPolicy) -> Again | None:
     """When the trial is tried again; None when this failure is its outcome.
 
-    `allowed` is the model's own number of attempts, `chance` lies in [0, 1).
+    `before` is without this failure; `chance` lies in [0, 1).
     """
     rule = failure.rule
     if not failure.retryable or rule.retry is Retry.NEVER:
         return None
-    if rule.charged:
-        tried = replace(before, charged=before.charged + 1)
-        most = allowed if allowed is not None and failure.cause is Cause.PROVIDER else rule.attempts
-        if tried.charged >= most:
+    if not rule.charged:
+        tried = replace(before, parks=before.parks + 1)
+        if tried.parks > retry.parks:
             return None
-        if rule.retry is Retry.NOW:
-            return Again(0.0, tried)
-        return Again(wait_for(failure, tried.charged, chance), tried)
-    tried = replace(before, parks=before.parks + 1)
-    return (
-        None if tried.parks > MOST_PARKS else Again(wait_for(failure, tried.parks, chance), tried)
-    )
+        return Again(pause_after(failure, tried.parks, chance, retry), tried)
+    tried = replace(before, charged=before.charged + 1)
+    if tried.charged >= (retry.attempts if rule.attempts is None else rule.attempts):
+        return None
+    now = rule.retry is Retry.NOW
+    return Again(0.0 if now else pause_after(failure, tried.charged, chance, retry), tried)
 
 
-def wait_for(failure: Failure, times: int, chance: float) -> float:
-    """As long as the provider asks, to the second; else twice as long each time, with jitter."""
-    asked, least = failure.retry_after_seconds, failure.rule.least_seconds
-    if asked is not None:
-        return min(max(asked, least), LONGEST_WAIT_SECONDS)
-    backoff = min(FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 16), LONGEST_PAUSE_SECONDS)
-    return max(backoff * (0.75 + 0.5 * chance), least)
+def pause_after(failure: Failure, times: int, chance: float, retry: RetryPolicy) -> float:
+    """As long as the provider asks; else twice as long each time, with jitter."""
+    rule, asked = failure.rule, failure.retry_after_seconds
+    if asked is not None or rule.long:
+        # Not at once, though: who is told "0" again and again would soon be out of parks.
+        least = retry.quota_seconds if rule.long else retry.first_seconds
+        return min(max(asked or 0.0, least), LONGEST_PARK_SECONDS)
+    most = retry.longest_seconds if rule.charged else LONGEST_UNASKED_SECONDS
+    return min(backoff(times, retry), most) * (0.75 + 0.25 * chance)
+
+
+def backoff(times: int, retry: RetryPolicy) -> float:
+    return min(retry.first_seconds * 2.0 ** min(times - 1, 32), retry.longest_seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a queue is. Times are seconds of one clock, that of whoever passes `now`."""
+    """How a queue is, as all its workers see it. Times are seconds since 1970."""
 
     limit: int
     live_limit: int
-    """Trials at once that the provider bears: halved when it complains, one more per success."""
+    """Trials at once that the provider bears: half as many after a complaint, one more for each
+    success of a trial that began since."""
     parked_until: float = 0.0
     failures: int = 0
-    """In a row."""
+    """Of the provider, in a row."""
     trying: bool = False
-    """It was parked: one trial goes first."""
-    eased_at: float = float("-inf")
+    """One trial goes first: whether the provider is well again is not known."""
+    eased_at: float = 0.0
+    """When the live limit was last halved."""
 
     @classmethod
     def fresh(cls, limit: int) -> "Health":
@@ -159,32 +182,57 @@ class Health:
         live = limit if limit > self.limit else min(self.live_limit, limit)
         return replace(self, limit=limit, live_limit=live)
 
-    def after_success(self, began_at: float, now: float) -> "Health":
-        live = self.live_limit if self.trying else min(self.limit, self.live_limit + 1)
-        return replace(self, failures=0, trying=False, live_limit=live)
+    def opened(self) -> "Health":
+        """By a person, who knows that the provider is well."""
+        return Health.fresh(self.limit)
 
-    def after_failure(self, failure: Failure, seconds: float, now: float) -> "Health":
-        """`seconds` is how long the trial itself waits."""
+    def after_success(self, began_at: float, now: float) -> "Health":
+        """A trial that began so was answered to its end.
+
+        One that began before the last lesson, or before the last park, tells nothing new.
+        """
+        if self.trying and min(began_at, now) < self.parked_until:
+            return self
+        live = self.live_limit + (began_at > self.eased_at)
+        return replace(self, failures=0, trying=False, live_limit=min(self.limit, live))
+
+    def after_failure(
+        self, failure: Failure, seconds: float, now: float, retry: RetryPolicy = PATIENCE
+    ) -> "Health":
+        """`seconds` is how long the trial itself waits; 0 when it is not tried again."""
+        if not failure.retryable:
+            return self
+        asked = failure.retry_after_seconds
         match failure.rule.effect:
             case Effect.NONE:
                 return self
-            case Effect.PARK:
-                lesson = now - self.eased_at >= EASE_EVERY_SECONDS
-                return replace(
-                    self,
-                    parked_until=max(self.parked_until, now + seconds),
-                    trying=True,
-                    live_limit=max(1, self.live_limit // 2) if lesson else self.live_limit,
-                    eased_at=now if lesson else self.eased_at,
-                )
             case Effect.COUNT:
-                failures = self.failures + 1
-                sick = failures >= SICK_AFTER or self.trying
-                return replace(
-                    self,
-                    failures=failures,
-                    parked_until=max(self.parked_until, now + seconds)
-                    if sick
-                    else self.parked_until,
-                    trying=self.trying or sick,
-                )
+                return self.after_breakdown(now, retry).parked(asked or 0.0, now)
+            case Effect.EASE:
+                eased = self.eased(now)
+                # The further it is eased, the longer it waits, whatever its trials went through.
+                own = min(seconds, retry.first_seconds * eased.limit / eased.live_limit)
+                return eased.parked(own if asked is None else max(asked, seconds), now)
+            case Effect.HALT:
+                pause = max(seconds, asked or 0.0, retry.quota_seconds)
+                return replace(self, trying=True).parked(pause, now)
+
+    def eased(self, now: float) -> "Health":
+        # While it is parked only those complain that ran before: it is the same lesson.
+        if now < self.parked_until or now - self.eased_at < LESSON_SECONDS:
+            return self
+        return replace(self, live_limit=max(1, self.live_limit // 2), eased_at=now)
+
+    def after_breakdown(self, now: float, retry: RetryPolicy) -> "Health":
+        if self.trying and now < self.parked_until:
+            # The rest of those that ran when it broke down: not one reason more each.
+            return self
+        failures = self.failures + 1
+        if failures < SICK_AFTER and not self.trying:
+            return replace(self, failures=failures)
+        pause = backoff(max(1, failures - SICK_AFTER + 1), retry)
+        return replace(self, failures=failures, trying=True).parked(pause, now)
+
+    def parked(self, seconds: float, now: float) -> "Health":
+        until = now + min(seconds, LONGEST_PARK_SECONDS)
+        return replace(self, parked_until=max(self.parked_until, until))

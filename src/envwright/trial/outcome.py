@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from envwright.errors import Cause
+from envwright.errors import Cause, Fault
 from envwright.finding import Finding
 from envwright.record import Digest, Record
 from envwright.trace import Score
@@ -39,6 +39,8 @@ class Failed(Record):
     cause: Cause
     detail: str
     """What broke, with the environment's own traceback where there is one."""
+    fault: Fault | None = None
+    """What the provider's error means, where that is known."""
     retryable: bool = False
     retry_after_seconds: float | None = None
     refused: bool = False

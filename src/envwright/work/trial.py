@@ -2,15 +2,16 @@
 
 import asyncio
 import os
+import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from envwright.errors import Cause
+from envwright.model import RetryPolicy
 from envwright.queue import Done, Job, Park, Result
-from envwright.queue.policy import Failure, pause_before_retry
-from envwright.record import Json
+from envwright.queue.policy import Again, Failure, Tried, next_try
+from envwright.record import Json, mapping
 from envwright.store import Store
 from envwright.store import trial as trials
 from envwright.trial import Failed, Grade, Outcome, Scored, TrialSpec
@@ -48,11 +49,11 @@ class TrialWork:
         if grade is None:
             await self.store.write_soon(trials.close_attempt, attempt, blob, None, None)
             return Park(0.0, payload={**job.payload, "isolated": True})
-        pause = pause_after(grade, charged(job) + 1, bench)
-        final = grade.outcome if pause is None else None
+        again = again_after(grade, tried(job), bench)
+        final = grade.outcome if again is None else None
         await self.store.write_soon(trials.close_attempt, attempt, blob, grade, final)
-        if pause is not None:
-            return Park(pause, payload={**job.payload, "charged": charged(job) + 1})
+        if again is not None:
+            return Park(again.seconds, payload={**job.payload, "tried": asdict(again.tried)})
         self.ended(spec, grade.outcome)
         if isinstance(grade.outcome, Failed) and grade.outcome.refused:
             return Done(close_queue=grade.outcome.detail)
@@ -68,18 +69,18 @@ class TrialWork:
         return name
 
 
-def charged(job: Job) -> int:
-    return int(job.payload.get("charged", 0))
+def tried(job: Job) -> Tried:
+    return Tried(**mapping(job.payload.get("tried")))
 
 
-def pause_after(grade: Grade, attempts: int, bench: Bench) -> float | None:
-    """Seconds until the trial is tried again; None when this grade is its last."""
+def again_after(grade: Grade, before: Tried, bench: Bench) -> Again | None:
+    """When the trial is tried again; None when this grade is its last."""
     outcome = grade.outcome
     if isinstance(outcome, Scored):
         return None
-    allowed = bench.model.attempts if bench.model and outcome.cause is Cause.PROVIDER else None
-    failure = Failure(outcome.cause, outcome.retryable, outcome.retry_after_seconds)
-    return pause_before_retry(failure, attempts, allowed)
+    failure = Failure(outcome.cause, outcome.retryable, outcome.fault, outcome.retry_after_seconds)
+    retry = bench.model.retry if bench.model else RetryPolicy()
+    return next_try(failure, before, random.random(), retry)
 
 
 def cancelled(trial: str, n: int, started_at: datetime) -> Attempt:
