@@ -92,6 +92,7 @@ def test_a_record_cannot_be_changed():
         {"seat": "white"},
         {"played": {"user": "c" * 64}},
         {"judge": "c" * 64},
+        {"cap": {"tokens": 5}},
         {"limits": Limits(turns=7)},
         {"n": 1},
     ],

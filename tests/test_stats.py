@@ -1,12 +1,23 @@
 import math
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envwright.stats import clustered_error, mean, mean_interval, std, wilson
+from envwright.stats import (
+    Band,
+    Difficulty,
+    certain,
+    clustered_error,
+    foreseen,
+    mean,
+    mean_interval,
+    std,
+    why_certain,
+    wilson,
+)
 
 BINARY = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=8)
 BY_TASK = st.dictionaries(st.text(min_size=1, max_size=3), BINARY, min_size=1, max_size=8)
@@ -115,3 +126,104 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 def test_std_is_the_sample_deviation_and_needs_two_values():
     assert std([1.0, 3.0]) == pytest.approx(math.sqrt(2))
     assert std([1.0]) is None
+
+
+def by_integration(solved: int, scored: int, planned: int, band: Band) -> dict[Difficulty, float]:
+    """The same as `foreseen`, from its definition: every sequence that may follow, under every
+    chance, as the prior p^-½ (1-p)^-½ and the scored trials weigh it (p = sin², which has none)."""
+    found = dict.fromkeys(Difficulty, 0.0)
+    total, steps = 0.0, 2000
+    for step in range(steps):
+        p = math.sin((step + 0.5) * math.pi / 2 / steps) ** 2
+        weight = p**solved * (1 - p) ** (scored - solved)
+        total += weight
+        for future in product((0, 1), repeat=planned - scored):
+            more = sum(future)
+            chance = p**more * (1 - p) ** (len(future) - more)
+            found[band.difficulty(solved + more, planned)] += weight * chance
+    return {each: value / total for each, value in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("solved", "scored", "planned"), [(0, 0, 5), (0, 8, 12), (3, 8, 12), (8, 8, 11), (2, 9, 13)]
+)
+@pytest.mark.parametrize("band", [Band(), Band(0.4, 0.8)])
+def test_what_is_foreseen_agrees_with_its_definition(solved, scored, planned, band):
+    expected = by_integration(solved, scored, planned, band)
+    assert foreseen(solved, scored, planned, band) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(1, 60), st.data())
+def test_verdicts_share_out_certainty_and_all_trials_leave_one(planned, data):
+    scored = data.draw(st.integers(0, planned))
+    solved = data.draw(st.integers(0, scored))
+    assert sum(foreseen(solved, scored, planned).values()) == pytest.approx(1)
+    assert certain(solved, planned, planned)
+    assert max(foreseen(solved, planned, planned).values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("chances", "error", "mean_trials"),
+    [([step / 400 for step in range(1, 400)], 0.110, 16.2),
+     ([0.1 + step / 2000 for step in range(1, 400)], 0.215, 24.1)],
+    ids=["any chance", "a chance within the band"],
+)  # fmt: skip
+def test_stopping_errs_as_often_and_costs_as_much_as_was_simulated(chances, error, mean_trials):
+    planned, band = 30, Band()
+    stops = {
+        (n, solved): max(said := foreseen(solved, n, planned), key=said.get)
+        for n in range(planned + 1)
+        for solved in range(n + 1)
+        if certain(solved, n, planned)
+    }
+    wrong = trials = 0.0
+    for p in chances:
+        truth = (p >= band.low) + (p > band.high)
+        alive = {0: 1.0}
+        for n in range(planned + 1):
+            going: dict[int, float] = {}
+            for solved, weight in alive.items():
+                if (verdict := stops.get((n, solved))) is not None:
+                    trials += weight * n
+                    wrong += weight * (verdict is not list(Difficulty)[truth])
+                else:
+                    going[solved] = going.get(solved, 0.0) + weight * (1 - p)
+                    going[solved + 1] = going.get(solved + 1, 0.0) + weight * p
+            alive = going
+    assert round(wrong / len(chances), 3) == error
+    assert round(trials / len(chances), 1) == mean_trials
+
+
+@pytest.mark.parametrize(
+    ("solved", "scored", "planned", "expected"),
+    [
+        (7, 7, 30, False),  # above the band whatever comes soon, and yet too few
+        (8, 8, 30, True),
+        (0, 8, 30, False),
+        (0, 20, 30, False),
+        (0, 21, 30, True),
+        (10, 20, 30, True),
+        (5, 20, 30, False),
+        (0, 3, 3, True),
+        (0, 2, 3, False),
+    ],
+)
+def test_trials_stop_when_more_would_hardly_change_the_verdict(solved, scored, planned, expected):
+    assert certain(solved, scored, planned) is expected
+
+
+def test_the_ends_of_a_band_belong_to_it():
+    shares = [Band().difficulty(solved, 30) for solved in (2, 3, 9, 10)]
+    assert shares == [
+        Difficulty.TOO_HARD,
+        Difficulty.RIGHT,
+        Difficulty.RIGHT,
+        Difficulty.TOO_EASY,
+    ]
+    assert [Band(0.1, 0.7).difficulty(solved, 10) for solved in (1, 7)] == [Difficulty.RIGHT] * 2
+
+
+def test_why_trials_were_left_out_is_said_with_its_counts():
+    assert why_certain(8, 8, 30) == (
+        "8 of 8 solved: too easy (10–30 %) with 99.9 % certainty at 30 trials, so 22 are left out"
+    )

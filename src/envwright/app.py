@@ -243,7 +243,7 @@ class App:
             seat: await self.model(name, None, None, dry=dry)
             for seat, name in options.seat_models.items()
         }
-        if self.settings.file.budget.usd is not None:
+        if self.settings.file.budget.is_in_usd:
             for model in [*models.values(), *seats.values(), *([judge] if judge else [])]:
                 if price_of(model, input_tokens=1000, output_tokens=1000) is None:
                     raise UsageError(

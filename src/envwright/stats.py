@@ -6,11 +6,20 @@ tasks, not between trials: ten trials of one task are one task.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from statistics import NormalDist
 
-from scipy.special import stdtrit
+from scipy.special import betaln, stdtrit
 
 LEVEL = 0.95
+
+CERTAIN = 0.99
+"""How sure a verdict must be before trials are left out."""
+FEWEST = 8
+"""Scored trials before which nothing is certain, whatever they say."""
+PRIOR = 0.5
+"""Jeffreys' prior on a chance, on either side: no chance is thought likelier beforehand."""
 
 Interval = tuple[float, float]
 
@@ -81,3 +90,73 @@ def std(values: Sequence[float]) -> float | None:
     if centre is None or len(values) < 2:
         return None
     return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+class Difficulty(StrEnum):
+    """What solved trials of a task say of it, for one agent."""
+
+    TOO_HARD = "too hard"
+    RIGHT = "within the band"
+    TOO_EASY = "too easy"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The share of trials that should be solved, ends included."""
+
+    low: float = 0.1
+    high: float = 0.3
+
+    def difficulty(self, solved: int, trials: int) -> Difficulty:
+        # A share such as 3/30 must not fall out of the band by a rounding.
+        if solved < self.low * trials - 1e-9:
+            return Difficulty.TOO_HARD
+        return Difficulty.TOO_EASY if solved > self.high * trials + 1e-9 else Difficulty.RIGHT
+
+    def __str__(self) -> str:
+        return f"{self.low * 100:g}–{self.high * 100:g} %"
+
+
+BAND = Band()
+"""Of frontier agents on hard tasks; other bands can be set."""
+
+
+def foreseen(solved: int, scored: int, planned: int, band: Band = BAND) -> dict[Difficulty, float]:
+    """How likely each verdict is once all planned trials are scored, after those that are.
+
+    What is still to come is beta-binomial: the chance of solving is as likely as the
+    scored trials and Jeffreys' prior make it.
+    """
+    left = planned - scored
+    a, b = solved + PRIOR, scored - solved + PRIOR
+    chances = dict.fromkeys(Difficulty, 0.0)
+    for more in range(left + 1):
+        ways = math.lgamma(left + 1) - math.lgamma(more + 1) - math.lgamma(left - more + 1)
+        chance = math.exp(ways + float(betaln(a + more, b + left - more) - betaln(a, b)))
+        chances[band.difficulty(solved + more, planned)] += chance
+    return chances
+
+
+def certain(solved: int, scored: int, planned: int, band: Band = BAND) -> bool:
+    """Whether trials that are left would hardly change the verdict: it is foreseen at 0.99.
+
+    The verdict is the difficulty of one task for one agent: whether the share that is
+    solved of all planned trials lies below, within or above the band (of 30 trials and
+    10–30 %: fewer than 3, 3 to 9, more than 9). Failed trials are no part of it: they
+    are neither solved nor scored. Below 8 scored trials nothing is certain.
+    """
+    if scored >= planned:
+        return True
+    return scored >= FEWEST and max(foreseen(solved, scored, planned, band).values()) >= CERTAIN
+
+
+def why_certain(solved: int, scored: int, planned: int, band: Band = BAND) -> str:
+    """Why a task's trials were stopped, in words."""
+    chances = foreseen(solved, scored, planned, band)
+    likeliest = max(chances, key=lambda each: chances[each])
+    # Rounded down: what is not quite certain is never said to be.
+    sure = math.floor(chances[likeliest] * 1000 + 1e-6) / 10
+    return (
+        f"{solved} of {scored} solved: {likeliest} ({band}) with {sure:g} % certainty "
+        f"at {planned} trials, so {planned - scored} are left out"
+    )

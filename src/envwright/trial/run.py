@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from envwright.agent import AgentKind, Assignment
+from envwright.budget import Budget
 from envwright.environment.egress import Traffic
 from envwright.errors import Broken, Cause, ProviderError
 from envwright.gateway import STRAY, Exchange, Gateway, Grant, text_of
@@ -70,6 +71,7 @@ async def run(
         seat_model=bench.model,
         environment_model=bench.judge,
         played=bench.played,
+        budget=spec.cap or Budget(),
     )
     token = bench.gateway.open(grant)
     before, strays = bench.gateway.tally.seen(), bench.gateway.strays

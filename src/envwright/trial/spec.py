@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from envwright.agent.spec import AgentSpec
+from envwright.budget import Budget
 from envwright.environment.egress import Egress
 from envwright.record import Digest, Record, digest
 
@@ -59,6 +60,8 @@ class Setting(Record):
     played: dict[str, Digest] = {}
     """Seats that others than the agent play → the content of their models."""
     limits: Limits = Limits()
+    cap: Budget | None = None
+    """What one trial may spend; None for no cap."""
     venv: Digest | None = None
     """The content of the user's own venv; None where the revision says what is installed."""
     egress: Egress | None = None
@@ -82,7 +85,7 @@ class TrialSpec(Setting):
         return identity(self, exclude={"limits": {"stall_seconds"}})
 
 
-LEFT_OUT_WHILE_UNSET = frozenset({"seat", "played", "venv", "egress", "secrets", "prepared"})
+LEFT_OUT_WHILE_UNSET = frozenset({"seat", "played", "cap", "venv", "egress", "secrets", "prepared"})
 """What most trials do not have: theirs are the same whether or not a program knows of it."""
 
 

@@ -1,8 +1,10 @@
 """What a sweep would cost, before it is started. Pure but for the history it is given."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from envwright.agent import AgentSpec
+from envwright.budget import Spending
 from envwright.environment import Task
 from envwright.model import Model, price_of
 from envwright.record import Record
@@ -19,6 +21,13 @@ class AgentEstimate(Record):
     cost_usd: float | None
     """None when the price is not known."""
     basis: str
+
+    def of_one(self) -> Spending:
+        """What one trial may spend, judges and other seats apart: nothing is known of them."""
+        each = max(1, self.trials)
+        cost = None if self.cost_usd is None else self.cost_usd / each
+        tokens = math.ceil((self.input_tokens + self.output_tokens) / each)
+        return Spending(tokens=tokens, cost_usd=cost, known_usd=cost or 0.0)
 
 
 class Estimate(Record):
