@@ -92,6 +92,8 @@ class ProviderError(Broken):
         self.status = status
         self.retry_after_seconds = retry_after_seconds
         self.code = code
+        self.model: str | None = None
+        """The one that was asked."""
         self.tries = 1
 
     @property

@@ -45,24 +45,25 @@ def submit_jobs(
 ) -> int:
     """How many are new; with `again` those that are final wait once more."""
     now = clock(connection)
-    added = 0
+    state = JobState.HELD if after else JobState.WAITING
+    fresh: dict[str, Job] = {}
+    # In one order, so that two who submit the same never wait for each other.
     for job in sorted(jobs, key=lambda each: each.id):
-        state = JobState.HELD if after else JobState.WAITING
-        placed = connection.execute(
-            insert_or_keep(connection, schema.job), row_of(job, state, now + delay_seconds)
-        ).rowcount
-        if not placed:
-            if not again or (old := reopen(connection, job, state, now + delay_seconds)) is None:
-                continue
-            job = old
-        added += 1
+        row = row_of(job, state, now + delay_seconds)
+        if connection.execute(insert_or_keep(connection, schema.job), row).rowcount:
+            fresh[job.id] = job
+        elif again and (old := reopen(connection, job, state, now + delay_seconds)) is not None:
+            fresh[job.id] = old
+    for job in jobs:
+        if (placed := fresh.get(job.id)) is None:
+            continue
         if after:
-            wait_for(connection, job, after)
+            wait_for(connection, placed, after)
         else:
-            tickets.put(connection, job, delay_seconds)
+            tickets.put(connection, placed, delay_seconds)
     if after:
-        release(connection, tickets, [job.id for job in jobs])
-    return added
+        release(connection, tickets, fresh)
+    return len(fresh)
 
 
 def row_of(job: Job, state: JobState, ready_at: float) -> dict[str, Any]:
