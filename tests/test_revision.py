@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import textwrap
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -61,7 +62,7 @@ def assert_the_same(source, fetched, tmp_path):
     assert digest_of_folder(fetched.folder) == source.revision
     assert (fetched.folder / "tool.sh").stat().st_mode & 0o777 == 0o755
     assert (fetched.folder / "pyproject.toml").stat().st_mode & 0o777 == 0o644
-    assert os.readlink(fetched.folder / "data" / "tool") == "../tool.sh"
+    assert (fetched.folder / "data" / "tool").readlink() == Path("../tool.sh")
     assert [each.name for each in fetched.folder.parent.iterdir()] == [source.revision]
 
 

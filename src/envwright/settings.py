@@ -11,14 +11,22 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, field_validator, model_validator
 
 from envwright.budget import Budget
 from envwright.environment.egress import Egress, Mode
 from envwright.environment.secret import SHORTEST, Secrets
 from envwright.errors import UsageError
 from envwright.host import HostLimits
-from envwright.model import Model, Protocol, preset_names, preset_of, provider_key_names
+from envwright.model import (
+    HOLDS_KEY,
+    Model,
+    Protocol,
+    holds_key,
+    preset_names,
+    preset_of,
+    provider_key_names,
+)
 from envwright.model.local import LOCAL_NAME
 from envwright.record import Record, mapping
 from envwright.trial import Limits, Sampling
@@ -55,6 +63,13 @@ class ModelTable(Record):
     """The provider's id in the price list; without one the price is unknown."""
     retry: RetryTable = RetryTable()
     """`{ attempts = 3 }`: attempts that a trial gets when the provider fails."""
+
+    @field_validator("base_url")
+    @classmethod
+    def tells_no_key(cls, url: str | None) -> str | None:
+        if url is not None and holds_key(url):
+            raise ValueError(f"{HOLDS_KEY}: name the key's variable in api_key_env instead")
+        return url
 
 
 class RolesTable(Record):

@@ -213,7 +213,7 @@ def unpack(packed: Path, folder: Path) -> None:
                 else:
                     write(archive, entry, place)
                 # Else the archive remembers every one of them.
-                archive.members = []
+                archive.members = []  # pyright: ignore[reportAttributeAccessIssue]
         for place, target in links:
             place.symlink_to(target)
     except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError) as error:
