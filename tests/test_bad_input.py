@@ -258,6 +258,24 @@ def test_a_model_of_envwright_toml_without_an_address_is_named(envwright, tmp_pa
     assert_one_line(envwright("model", "list"), "[models.'mine/x'] has no base_url")
 
 
+@pytest.mark.parametrize(
+    "url", ["http://me:hunter22@127.0.0.1/v1", "ftp://hunter22@x", "hunter22@x"]
+)
+def test_an_endpoint_with_a_key_in_it_is_refused_and_not_repeated(envwright, url):
+    done = envwright("run", SUMS, "-m", "x", "--endpoint", url)
+    assert_one_line(done, "--endpoint", "holds a user or a password", "--key-env")
+    assert "hunter22" not in done.err
+
+
+def test_a_base_url_with_a_key_in_it_is_refused_and_not_repeated(envwright, tmp_path):
+    table = '[models."a/b"]\nlimit = 3\nbase_url = "https://me:hunter22@x.example/v1"\n'
+    write(tmp_path / "project" / "envwright.toml", table)
+    for command in (("model", "list"), ("run", SUMS, "-m", "a/b")):
+        done = envwright(*command)
+        assert_one_line(done, "envwright.toml:3: models.a/b.base_url", "api_key_env")
+        assert "hunter22" not in done.err
+
+
 def test_a_trial_that_does_not_exist_or_could_be_several_is_named(envwright, home):
     Store(home).close()
     database = sqlite3.connect(home / "envwright.db")

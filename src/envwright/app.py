@@ -1,7 +1,7 @@
 """The composition root: the only place that picks implementations."""
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,30 +17,36 @@ from envwright.agent.script import Script, read_script
 from envwright.environment import HubId, Installed, Source, read_address, read_folder, snapshot
 from envwright.environment.distribution import read_installed
 from envwright.environment.egress import Mode, Traffic
-from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, UsageError
+from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, Unserved, UsageError
 from envwright.gateway import Gateway
 from envwright.host import (
     Builder,
     Follow,
+    HostLimits,
     Loaded,
     OwnVenv,
     Permit,
     Preparation,
     Show,
+    check_python,
     fetch,
+    find_interpreter,
+    index_of,
     load,
     read_own_venv,
 )
-from envwright.model import Model, Protocol, price_of
+from envwright.model import HOLDS_KEY, Model, Protocol, holds_key, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
 from envwright.settings import FILE, Settings, process_variables, read_settings
 from envwright.store import Store
+from envwright.store.revision import fetch_revision
 from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
 from envwright.trial import Sampling
 from envwright.work.estimate import Estimate, estimate
+from envwright.trial.part import Part, refusal_of_permit
 from envwright.work.result import SweepResult
 from envwright.work.sweep import (
     Cast,
@@ -100,6 +106,8 @@ class App:
         self.sandbox = SANDBOXES[sandbox]()
         self.stack = AsyncExitStack()
         self._checked = False
+        self._local_url: str | None = None
+        self._local_start = asyncio.Lock()
 
     @classmethod
     def make(
@@ -141,20 +149,47 @@ class App:
     ) -> Model:
         """The model of this name; unless `dry`, its key at hand and our own server running."""
         if endpoint is not None:
+            if holds_key(endpoint):
+                raise UsageError(
+                    f"--endpoint cannot be used: {HOLDS_KEY}",
+                    hint="put the key into a variable, and name that with --key-env",
+                )
             if not is_url(endpoint):
                 raise UsageError(f"--endpoint {endpoint!r} is no URL", hint="http://HOST:PORT/v1")
             model = Model(name=name, base_url=endpoint, model=name, api_key_env=key_env)
         elif name == LOCAL_NAME:
             if dry:
                 return local_model("http://127.0.0.1")
-            await asyncio.to_thread(pull, self.settings.cache, self.say)
-            url = await self.stack.enter_async_context(serve_local(self.settings.cache))
-            return local_model(url)
+            return local_model(await self.local_url())
         else:
             model = self.settings.model(name)
         if not dry:
             self.settings.key_of(model)
         return model
+
+    async def local_url(self) -> str:
+        """Where our own server answers, for as long as this lives; started by the first to ask."""
+        async with self._local_start:
+            if self._local_url is None:
+                cache = self.settings.cache
+                await asyncio.to_thread(pull, cache, self.say)
+                self._local_url = await self.stack.enter_async_context(serve_local(cache))
+        return self._local_url
+
+    async def models_of(self, part: Part) -> Cast:
+        """Who the names of a part stand for here: our own model is this machine's."""
+
+        async def here(model: Model) -> Model:
+            if not model.free:
+                return model
+            return model.model_copy(update={"base_url": await self.local_url()})
+
+        return Cast(
+            models={name: await here(model) for name, model in part.models.items()},
+            scripts=part.scripts,
+            judge=await here(part.judge) if part.judge else None,
+            seats={seat: await here(model) for seat, model in part.seats.items()},
+        )
 
     async def check_model(
         self, name: str, endpoint: str | None, key_env: str | None
@@ -200,12 +235,16 @@ class App:
 
     def permit(self, source: Source, gateway: Gateway, *, again: bool = False) -> Permit:
         """What the file gives an environment of the outside."""
-        table = self.settings.environment(source.title)
+        return self.permit_of(source.title, gateway.key_names, again=again)
+
+    def permit_of(self, title: str, keys: Set[str], *, again: bool = False) -> Permit:
+        """The same by its title, where variables of these names hold keys."""
+        table = self.settings.environment(title)
         egress = (table.prepare or table).way_out()
         folder = self.settings.home / "prepared"
         return Permit(
             egress=table.way_out(),
-            secrets=self.settings.secrets_of(source.title, gateway.key_names),
+            secrets=self.settings.secrets_of(title, keys),
             prepare=Preparation(egress, folder, again) if egress.mode is not Mode.NONE else None,
         )
 
@@ -336,13 +375,9 @@ class App:
         """The environment with its hosts; `again` prepares it anew."""
         permit = replace(self.permit(source, gateway, again=again), venv=own)
         await self.check_sandbox()
-        kept = snapshot(source, self.settings.home / "revisions")
+        kept = snapshot(source, self.revisions)
         limits = self.settings.file.limits.of_host()
-        before = gateway.tally.seen()
-        try:
-            loaded = await load(kept, self.builder, args, limits, gateway.attach, permit)
-        except EnvironmentFailure as error:
-            raise with_refusals(error, source.title, gateway.tally.since(before)) from error
+        loaded = await self.start(kept, args, limits, gateway, permit)
         self.stack.push_async_callback(loaded.pool.close)
         if loaded.environment.harness is not None:
             self.say(
@@ -350,6 +385,63 @@ class App:
                 "a chat loop with its tools plays every seat"
             )
         return loaded
+
+    @property
+    def revisions(self) -> Path:
+        return self.settings.home / "revisions"
+
+    async def unserved(self, part: Part) -> str | None:
+        """Why this machine cannot serve a part, and what to do; nothing is loaded for it."""
+        if part.sandbox != self.sandbox.name:
+            return (
+                f"it is to run in sandbox {part.sandbox!r}, and this worker's is "
+                f"{self.sandbox.name!r}. hint: start one with --sandbox {part.sandbox}"
+            )
+        try:
+            for model in part.asked:
+                self.settings.key_of(model)
+            keys = {model.api_key_env for model in part.asked if model.api_key_env}
+            own = self.own_venv(part.venv)
+            if own is None:
+                await find_interpreter(part.environment, part.python)
+            else:
+                check_python(part.environment, part.python, own)
+            permit = replace(self.permit_of(part.title, keys), venv=own)
+        except UsageError as error:
+            return str(error)
+        return refusal_of_permit(part, permit)
+
+    async def load_part(self, part: Part, gateway: Gateway) -> Loaded:
+        """A part's environment from the store alone, with what this machine's file gives it.
+
+        `Unserved` where this machine cannot. Whoever asks closes the pool.
+        """
+        if (why := await self.unserved(part)) is not None:
+            raise Unserved(f"this worker cannot serve {part.title}: {why}")
+        await self.check_sandbox()
+        source = await fetch_revision(self.store.blobs, part.revision, self.revisions)
+        if part.title != source.name:
+            owner = part.title.removesuffix(f"/{source.name}")
+            index = index_of(owner, self.settings.hub_index)
+            source = source.model_copy(update={"owner": owner, "index": index})
+        permit = replace(self.permit(source, gateway), venv=self.own_venv(part.venv))
+        # What a trial's result depends on comes with it; the rest is this machine's.
+        limits = replace(
+            self.settings.file.limits.of_host(),
+            turns=part.limits.turns,
+            stall_seconds=part.limits.stall_seconds,
+        )
+        return await self.start(source, part.args, limits, gateway, permit)
+
+    async def start(
+        self, kept: Source, args: Json, limits: HostLimits, gateway: Gateway, permit: Permit
+    ) -> Loaded:
+        """The hosts of a snapshot."""
+        before = gateway.tally.seen()
+        try:
+            return await load(kept, self.builder, args, limits, gateway.attach, permit)
+        except EnvironmentFailure as error:
+            raise with_refusals(error, kept.title, gateway.tally.since(before)) from error
 
 
 def with_refusals(

@@ -2,6 +2,7 @@
 
     EnvwrightError              a message, and a hint that says what to do
     ├── UsageError              the user's input: exit 2, nothing was started
+    │   └── Unserved            this worker lacks what the work needs; another may have it
     ├── Interrupted             Ctrl-C: exit 130
     └── Broken                  a measurement broke; `cause` names the boundary
         ├── ProviderError       the model's provider: status, Retry-After, refusal
@@ -62,6 +63,10 @@ class EnvwrightError(Exception):
 
 class UsageError(EnvwrightError):
     """Bad input: what, which, and what to do."""
+
+
+class Unserved(UsageError):
+    """This worker lacks what a sweep's environment needs: the work is left for another."""
 
 
 class Interrupted(EnvwrightError):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, field_validator, model_validator
 
 from envwright.budget import Budget
 from envwright.environment.egress import Egress, Mode
@@ -19,9 +19,11 @@ from envwright.environment.secret import SHORTEST, Secrets
 from envwright.errors import UsageError
 from envwright.host import HostLimits
 from envwright.model import (
+    HOLDS_KEY,
     Model,
     Protocol,
     RetryPolicy,
+    holds_key,
     preset_names,
     preset_of,
     provider_key_names,
@@ -61,6 +63,13 @@ class ModelTable(Record):
     the first, twice as long after each that follows, and the longest; how often a trial may be
     sent away by a provider that asks to wait, which costs it no attempt; the pause when nothing
     is left to pay with."""
+
+    @field_validator("base_url")
+    @classmethod
+    def tells_no_key(cls, url: str | None) -> str | None:
+        if url is not None and holds_key(url):
+            raise ValueError(f"{HOLDS_KEY}: name the key's variable in api_key_env instead")
+        return url
 
 
 class RolesTable(Record):

@@ -29,6 +29,10 @@ async def serves_all(_: str) -> bool:
     return True
 
 
+async def nothing() -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Links:
     """How the rest of the worker takes part."""
@@ -39,6 +43,10 @@ class Links:
     """Told of every pulse."""
     is_gone: Callable[[str], bool] = lambda _: False
     """Whether a worker is known to be dead, before it is late."""
+    cancelled: Callable[[str], None] = lambda _: None
+    """Told of routes whose running jobs are being cancelled."""
+    reaped: Callable[[], Awaitable[None]] = nothing
+    """Called after others were found to be dead."""
 
 
 @dataclass(slots=True)
@@ -212,9 +220,7 @@ class DurableEngine(Engine):
             beaten = time.monotonic()
             await self._learn_routes(pulse)
             self._links.felt(pulse)
-            for name in pulse.cancelled & self._running.keys():
-                self._running[name].cancelled = True
-                self._running[name].task.cancel()
+            self._end_cancelled(pulse)
             served = {route for route, good in self._served.items() if good}
             await asyncio.to_thread(dispatch.learn, pulse, served)
             if drain and not self._running and not any(pulse.left.get(r) for r in served):
@@ -227,6 +233,21 @@ class DurableEngine(Engine):
                 await asyncio.wait_for(self._wake.wait(), pause)
                 # Several things that happen at once are one reason to look.
                 await asyncio.sleep(0.02)
+
+    def _end_cancelled(self, pulse: Pulse) -> None:
+        ending = [self._running[name] for name in pulse.cancelled & self._running.keys()]
+        for running in ending:
+            running.cancelled = True
+            running.task.cancel()
+        for route in {running.job.route for running in ending}:
+            self._links.cancelled(route)
+
+    def refuse(self, route: str) -> None:
+        """This worker turned out not to be able to serve a route."""
+        self._served[route] = False
+
+    def running_of(self, route: str) -> int:
+        return sum(running.job.route == route for running in self._running.values())
 
     async def _learn_routes(self, pulse: Pulse) -> None:
         for route in pulse.left:
@@ -245,7 +266,9 @@ class DurableEngine(Engine):
     async def _reap(self) -> None:
         while True:
             await asyncio.sleep(REAP_SECONDS)
-            if await self.state.reap(self.worker.id, self._links.is_gone):
+            dead, _held = await self.state.reap(self.worker.id, self._links.is_gone)
+            if dead:
+                await self._links.reaped()
                 self._wake.set()
 
     async def _prune(self) -> None:

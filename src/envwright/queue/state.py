@@ -82,8 +82,10 @@ class State(Protocol):
 
     async def leave(self, worker: str) -> None: ...
 
-    async def reap(self, worker: str, is_gone: Callable[[str], bool]) -> Sequence[str]:
-        """Put back what dead workers ran; their tickets."""
+    async def reap(
+        self, worker: str, is_gone: Callable[[str], bool]
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Put back what dead workers ran: who they were, and the tickets that they held."""
         ...
 
     async def prune(self) -> None:

@@ -86,11 +86,13 @@ class JobStore:
     async def leave(self, worker: str) -> None:
         await self._store.write_soon(workers.leave, worker)
 
-    async def reap(self, worker: str, is_gone: Callable[[str], bool]) -> Sequence[str]:
-        held = await self._store.write_soon(workers.reap, self.tickets, worker, is_gone)
+    async def reap(
+        self, worker: str, is_gone: Callable[[str], bool]
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        dead, held = await self._store.write_soon(workers.reap, self.tickets, worker, is_gone)
         if held:
             await asyncio.to_thread(self.tickets.drop, held)
-        return held
+        return dead, held
 
     async def prune(self) -> None:
         """Tickets that ended long ago, and what dead workers still hold."""

@@ -81,8 +81,8 @@ def reap(
     worker: str,
     is_gone: Callable[[str], bool],
     seconds: float = DEAD_AFTER_SECONDS,
-) -> list[str]:
-    """Take over from workers that are dead: their jobs wait again; the tickets that they held."""
+) -> tuple[list[str], list[str]]:
+    """Take over from workers that are dead: who they were, and the tickets that they held."""
     table = schema.worker
     now = clock(connection)
     rows = connection.execute(
@@ -92,9 +92,9 @@ def reap(
     ).all()
     dead = [row.id for row in rows if now - row.beat_at > seconds or is_gone(row.id)]
     if not dead:
-        return []
+        return [], []
     connection.execute(sa.update(table).where(table.c.id.in_(dead)).values(gone=True))
-    return put_back_all(connection, tickets, dead)
+    return dead, put_back_all(connection, tickets, dead)
 
 
 def gone_lately(connection: sa.Connection) -> list[str]:

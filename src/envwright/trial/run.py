@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget
+from envwright.budget import Budget
 from envwright.environment.egress import Traffic
 from envwright.errors import Broken, Cause, ProviderError
 from envwright.gateway import STRAY, Exchange, Gateway, Grant, text_of
@@ -57,6 +58,8 @@ class Bench:
     replies: list[Json] = field(default_factory=list[Json])
     played: Mapping[str, Model] = field(default_factory=dict[str, Model])
     """Seats that others than the agent play."""
+    budget: Budget = Budget()
+    """Caps on this trial."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 

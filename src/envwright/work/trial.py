@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from envwright.budget import Budget, Room, Spending, Spent, Start, Wait
-from envwright.errors import Broken, UsageError
+from envwright.errors import Broken, Unserved, UsageError
 from envwright.model import RetryPolicy
 from envwright.queue import Cancel, Done, Job, Learned, Park, Result
 from envwright.queue.policy import Failure, Tried, next_try
@@ -98,6 +98,7 @@ class TrialWork:
     bench: Callable[[Order, TrialSpec, Budget], AbstractAsyncContextManager[Bench]]
     estimated: Callable[[Order, str], Awaitable[Spending]]
     cancel: Callable[[Sequence[str], str], Awaitable[int]]
+    refuse: Callable[[str, Unserved], None]
     store_budget: Budget = Budget()
 
     async def __call__(self, job: Job) -> Result:
@@ -129,6 +130,10 @@ class TrialWork:
         except asyncio.CancelledError:
             self.store.write(self.close_cancelled, order, begun, now)
             raise
+        except Unserved as why:
+            self.store.write(self.close_cancelled, order, begun, now)
+            self.refuse(order.sweep, why)
+            return Park(LOOK_AGAIN_SECONDS)
         result = decide(order, begun, attempt, grade, retry, blob)
         if isinstance(result, Done) and begun.sweep.until_certain and grade is not None:
             await self.stop_early(order, spec, grade.outcome)
@@ -168,6 +173,8 @@ class TrialWork:
                 retry = bench.model.retry if bench.model else RetryPolicy()
                 attempt, grade = await run(begun.spec, n, bench, isolated=order.isolated)
                 return attempt, grade, retry
+        except Unserved:
+            raise
         except (Broken, UsageError) as error:
             # What the trial needs could not be had here: that is an outcome like any other.
             outcome = outcome_of(error)
