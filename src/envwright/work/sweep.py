@@ -59,6 +59,8 @@ class Request:
     budget: Budget = Budget()
     limit: int | None = None
     """Trials at once of every model, in place of its own."""
+    queue_limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Trials at once by queue, in place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ async def run_sweep(
     engine = MemoryEngine()
     for agent in request.agents:
         model = cast.models.get(agent.queue)
-        own = model.limit if model else HOST_LIMIT
+        own = request.queue_limits.get(agent.queue) or (model.limit if model else HOST_LIMIT)
         engine.ensure_queue(agent.queue, request.limit or own)
     for trial, spec in planned.items():
         if trial in missing:
