@@ -118,7 +118,7 @@ def test_what_is_no_environment_is_named(envwright, tmp_path, command, named, fi
         (["-n", "0", "--agent", "noop"], ["'-n'", "0"]),
         (["-n", "many", "--agent", "noop"], ["'-n'", "many"]),
         (["-r", "0", "--agent", "noop"], ["'-r'", "0"]),
-        (["-c", "0", "--agent", "noop"], ["'-c'", "0"]),
+        (["--concurrency", "0", "--agent", "noop"], ["'--concurrency'", "0"]),
         (["--temperature", "-1", "--agent", "noop"], ["--temperature", "-1"]),
         (["--temperature", "nan", "--agent", "noop"], ["--temperature", "nan"]),
         (["--temperature", "inf", "--agent", "noop"], ["--temperature", "inf"]),
@@ -420,7 +420,9 @@ def test_an_endless_taskset_needs_a_number(envwright, tmp_path):
 def test_a_provider_that_refuses_ends_the_run_after_one_call_and_says_so(envwright, tmp_path):
     root = make_environment(tmp_path)
     with provider(lambda body: Reply("bad key", status=401)) as served:
-        done = envwright("run", root, "-m", "x", "--endpoint", served.url, "-c", "1", "--json")
+        done = envwright(
+            "run", root, "-m", "x", "--endpoint", served.url, "--concurrency", "1", "--json"
+        )
     lines = [line for line in done.err.splitlines() if not line.startswith(TALK)]
     assert done.code == 2, done.err
     assert len(lines) == 1, done.err

@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
 from packaging.utils import canonicalize_name
-from pydantic import JsonValue
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script, read_script
@@ -37,6 +36,7 @@ from envwright.host import (
 )
 from envwright.model import HOLDS_KEY, Model, Protocol, holds_key, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
+from envwright.options import RunOptions, SweepOptions
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
 from envwright.settings import FILE, Settings, process_variables, read_settings
@@ -44,7 +44,6 @@ from envwright.store import Store
 from envwright.store.revision import fetch_revision
 from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
-from envwright.trial import Sampling
 from envwright.work.estimate import Estimate, estimate
 from envwright.trial.part import Part, refusal_of_permit
 from envwright.work.result import SweepResult
@@ -58,29 +57,6 @@ from envwright.work.sweep import (
 )
 
 SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the user typed for a run, in words; names are not looked up yet."""
-
-    environment: str
-    agents: tuple[str, ...]
-    venv: Path | None = None
-    tasks: int | None = None
-    trials: int = 1
-    selected: tuple[str, ...] = ()
-    task_seed: str | None = None
-    gold_field: str | None = None
-    endpoint: str | None = None
-    key_env: str | None = None
-    judge: str | None = None
-    seat: str | None = None
-    seat_models: Mapping[str, str] = field(default_factory=dict[str, str])
-    sampling: Sampling = Sampling()
-    limit: int | None = None
-    fresh: bool = False
-    args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
 @contextmanager
@@ -104,6 +80,8 @@ class App:
         self.say = say
         self.follow = follow
         self.sandbox = SANDBOXES[sandbox]()
+        self.limits: Mapping[str, int] = {}
+        """Trials at once by queue, where a sweep says so."""
         self.stack = AsyncExitStack()
         self._checked = False
         self._local_url: str | None = None
@@ -116,9 +94,15 @@ class App:
         sandbox: str = "bubblewrap",
         say: Callable[[str], None],
         follow: Follow = unseen,
+        sweep: SweepOptions | None = None,
     ) -> Self:
+        """With what a sweep says of models, budget and limits laid over the settings."""
         settings = read_settings(process_variables(), Path.cwd())
-        return cls(settings, sandbox=sandbox, say=say, follow=follow)
+        app = cls(
+            sweep.over(settings) if sweep else settings, sandbox=sandbox, say=say, follow=follow
+        )
+        app.limits = sweep.limits if sweep else {}
+        return app
 
     @cached_property
     def store(self) -> Store:
@@ -272,7 +256,8 @@ class App:
                         hint="leave `protocol` out of its [models] table, "
                         "or use it as the judge of an environment that speaks it",
                     )
-                models[name] = model.model_copy(update={"limit": options.limit or model.limit})
+                limit = options.limit or self.limits.get(name) or model.limit
+                models[name] = model.model_copy(update={"limit": limit})
                 agent = agent.model_copy(update={"content": models[name].content})
             elif agent.kind is AgentKind.ORACLE:
                 agent = agent.model_copy(update={"gold_field": options.gold_field})
@@ -307,21 +292,20 @@ class App:
         gateway = self.gateway([] if dry else asked)
         args = self.arguments(source, options.args)
         loaded = await self.load(source, args, gateway, own)
-        default = self.settings.file.sampling.model_dump(exclude_none=True)
-        flags = options.sampling.model_dump(exclude_none=True)
         request = Request(
             agents=agents,
             tasks=options.tasks,
             trials=options.trials,
             selected=options.selected,
             task_seed=options.task_seed or self.settings.task_seed,
-            sampling=Sampling.model_validate({**default, **flags}),
+            sampling=self.settings.file.sampling.under(options.sampling),
             args=args,
             seat=options.seat,
             fresh=options.fresh,
             limits=self.settings.file.limits.of_trial(),
             budget=self.settings.file.budget,
             limit=options.limit,
+            queue_limits=self.limits,
         )
         return request, loaded, cast, gateway
 
