@@ -157,6 +157,13 @@ class LimitsTable(Record):
         )
 
 
+class StoreTable(Record):
+    """`[store]`"""
+
+    budget: Budget = Budget()
+    """`{ usd = 100.0 }`: caps on all that this store ever ran, over those of a sweep."""
+
+
 class FileTables(Record):
     """All that envwright.toml may say."""
 
@@ -167,6 +174,7 @@ class FileTables(Record):
     hub: HubTable = HubTable()
     limits: LimitsTable = LimitsTable()
     budget: Budget = Budget()
+    store: StoreTable = StoreTable()
 
 
 class Settings(Record):

@@ -85,7 +85,9 @@ class Gateway:
         resolve: Resolve | None = None,
     ) -> None:
         """`say` is told of connections that are refused; `resolve` stands in for the system's."""
-        self.upstream = Upstream(keys)
+        self.keys = dict(keys)
+        """Variable → the key in it; who brings another model adds its own."""
+        self.upstream = Upstream(self.keys)
         self.tally = Tally(say)
         """Connections of all sandboxes past the models."""
         self._resolver = Resolver()

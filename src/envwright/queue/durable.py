@@ -9,6 +9,7 @@ matters is only in memory.
 
 import asyncio
 import contextlib
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -257,9 +258,8 @@ class DurableEngine(Engine):
 
     async def _start_over(self) -> None:
         """Others took this worker for dead: it ends what it runs, and is another from now on."""
-        name, _, life = self.worker.id.rpartition("~")
-        fresh = f"{name or life}~{int(life) + 1 if name else 1}"
-        self.worker = replace(self.worker, id=fresh)
+        place = self.worker.id.partition("~")[0]
+        self.worker = replace(self.worker, id=f"{place}~{secrets.token_hex(3)}")
         await self._end_all()
         await self.state.hello(self.worker)
 

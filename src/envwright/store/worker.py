@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from envwright.queue.job import JobState
 from envwright.queue.state import Pulse, Tickets, Worker
 from envwright.store import schema
+from envwright.store.engine import insert_or_keep
 from envwright.store.job import ACTIVE, put_back_all
 from envwright.store.queue import clock, healths
 
@@ -18,16 +19,9 @@ FORGET_AFTER_SECONDS = 86400.0
 
 def hello(connection: sa.Connection, worker: Worker) -> None:
     now = clock(connection)
-    connection.execute(
-        sa.insert(schema.worker).values(
-            id=worker.id,
-            release=worker.release,
-            slots=worker.slots,
-            stays=worker.stays,
-            begun_at=now,
-            beat_at=now,
-        )
-    )
+    row = {"id": worker.id, "release": worker.release, "slots": worker.slots}
+    row |= {"stays": worker.stays, "begun_at": now, "beat_at": now}
+    connection.execute(insert_or_keep(connection, schema.worker), row)
 
 
 def beat(connection: sa.Connection, worker: str) -> Pulse | None:

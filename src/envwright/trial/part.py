@@ -6,7 +6,6 @@ loaded must be what was planned: `refusal_of` says where it is not, and what to 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ConfigDict, JsonValue
@@ -18,9 +17,9 @@ from envwright.errors import UsageError
 from envwright.host import Loaded, Permit
 from envwright.model import Model
 from envwright.record import Digest, Record
-from envwright.trial.spec import Limits
 from envwright.trial.plan import Plan
 from envwright.trial.seat import check_judge, seat_all
+from envwright.trial.spec import Limits
 
 NOWHERE = "http://127.0.0.1"
 """Of a model that runs on whatever machine asks it."""

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget
-from envwright.budget import Budget
 from envwright.environment.egress import Traffic
 from envwright.errors import Broken, Cause, ProviderError
 from envwright.gateway import STRAY, Exchange, Gateway, Grant, text_of

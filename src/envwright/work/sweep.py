@@ -229,7 +229,9 @@ async def settle_orphans(store: Store, state: JobStore) -> list[str]:
     return stopped
 
 
-def history_of(store: Store, revision: str, agents: Sequence[str]) -> dict[str, tuple[float, float, int]]:
+def history_of(
+    store: Store, revision: str, agents: Sequence[str]
+) -> dict[str, tuple[float, float, int]]:
     """Agent → tokens in and out of a scored trial, and of how many."""
     found = {agent: store.read(results.mean_tokens, revision, agent) for agent in agents}
     return {agent: each for agent, each in found.items() if each is not None}

@@ -121,9 +121,7 @@ class TrialWork:
             case Start():
                 pass
         if begun.attempt is None:
-            return Done(
-                record=lambda c: trials.set_outcome(c, order.trial, trials.GIVEN_UP, now)
-            )
+            return Done(record=lambda c: trials.set_outcome(c, order.trial, trials.GIVEN_UP, now))
         try:
             attempt, grade, retry = await self.attempt(order, begun, now)
             blob = await self.keep(attempt)
@@ -245,9 +243,7 @@ def decide(
     outcome = grade.outcome
     if isinstance(outcome, Scored):
         return Done(record=record(outcome), learned=Learned())
-    failure = Failure(
-        outcome.cause, outcome.retryable, outcome.fault, outcome.retry_after_seconds
-    )
+    failure = Failure(outcome.cause, outcome.retryable, outcome.fault, outcome.retry_after_seconds)
     again = next_try(failure, order.tried, random.random(), retry)
     # Another model than the queue's own may have failed, a judge's for one.
     own = outcome.model is None or outcome.model == begun.spec.agent.queue

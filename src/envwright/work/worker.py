@@ -6,6 +6,7 @@ and shares what each provider said of its limits with the workers beside it.
 
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -105,9 +106,7 @@ class Workshop:
         return part.estimates.get(agent, Spending())
 
     @asynccontextmanager
-    async def bench(
-        self, order: Order, spec: TrialSpec, budget: Budget
-    ) -> AsyncGenerator[Bench]:
+    async def bench(self, order: Order, spec: TrialSpec, budget: Budget) -> AsyncGenerator[Bench]:
         part = await self.part(order.sweep, order.part)
         place = (order.sweep, order.part)
         if place not in self._casts:
@@ -214,8 +213,9 @@ def check_releases(store: Store, release: str) -> None:
 
 
 def worker_name() -> str:
-    """This process, so that others can tell whether it is still there."""
-    return f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
+    """This process, so that others can tell whether it is still there; never the same twice."""
+    place = f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
+    return f"{place}~{secrets.token_hex(3)}"
 
 
 def is_gone(worker: str) -> bool:

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from packaging.utils import canonicalize_name
@@ -16,7 +16,7 @@ from envwright.agent.script import Script, read_script
 from envwright.environment import HubId, Installed, Source, read_address, read_folder, snapshot
 from envwright.environment.distribution import read_installed
 from envwright.environment.egress import Mode, Traffic
-from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, Unserved, UsageError
+from envwright.errors import EnvironmentFailure, SandboxError, Unserved, UsageError
 from envwright.gateway import Gateway
 from envwright.host import (
     Builder,
@@ -42,19 +42,11 @@ from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
 from envwright.settings import FILE, Settings, process_variables, read_settings
 from envwright.store import Store
 from envwright.store.revision import fetch_revision
-from envwright.store.sweep import mean_tokens, scored_among
 from envwright.trace import ModelCall
-from envwright.work.estimate import Estimate, estimate
-from envwright.trial.part import Part, refusal_of_permit
-from envwright.work.result import SweepResult
-from envwright.work.sweep import (
-    Cast,
-    Request,
-    Watch,
-    plan_trials,
-    run_sweep,
-    select_tasks,
-)
+from envwright.trial.part import Cast, Part, refusal_of_permit
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
 
@@ -109,24 +101,34 @@ class App:
         settings = self.settings
         return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
+    @cached_property
+    def jobs(self) -> "JobStore":
+        """The queues' state; DBOS comes with it."""
+        from envwright.store.state import JobStore  # noqa: PLC0415
+
+        return JobStore(self.store)
+
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.stack.aclose()
+        if "jobs" in self.__dict__:
+            self.jobs.close()
         if "store" in self.__dict__:
             self.store.close()
 
     def gateway(self, models: Iterable[Model] = ()) -> Gateway:
         """The door, holding the keys of these models and no others."""
-        keys = {
-            model.api_key_env: key
-            for model in models
-            if model.api_key_env and (key := self.settings.key_of(model))
-        }
-        gateway = Gateway(keys, self.store, self.say)
+        gateway = Gateway({}, self.store, self.say)
+        self.give_keys(gateway, models)
         self.stack.push_async_callback(gateway.close)
         return gateway
+
+    def give_keys(self, gateway: Gateway, models: Iterable[Model]) -> None:
+        for model in models:
+            if model.api_key_env and (key := self.settings.key_of(model)):
+                gateway.keys[model.api_key_env] = key
 
     async def model(
         self, name: str, endpoint: str | None, key_env: str | None, *, dry: bool = False
@@ -280,63 +282,6 @@ class App:
         """Whom environment code may ask: the model of this name, else of the judge's role."""
         chosen = name or self.settings.file.roles.judge
         return await self.model(chosen, None, None, dry=dry) if chosen else None
-
-    async def prepare(
-        self, options: RunOptions, *, dry: bool = False
-    ) -> tuple[Request, Loaded, Cast, Gateway]:
-        own = self.own_venv(options.venv)
-        source = await self.resolve(options.environment, own)
-        agents, cast = await self.cast(options, dry=dry)
-        judge = [cast.judge] if cast.judge else []
-        asked = [*cast.models.values(), *judge, *cast.seats.values()]
-        gateway = self.gateway([] if dry else asked)
-        args = self.arguments(source, options.args)
-        loaded = await self.load(source, args, gateway, own)
-        request = Request(
-            agents=agents,
-            tasks=options.tasks,
-            trials=options.trials,
-            selected=options.selected,
-            task_seed=options.task_seed or self.settings.task_seed,
-            sampling=self.settings.file.sampling.under(options.sampling),
-            args=args,
-            seat=options.seat,
-            fresh=options.fresh,
-            limits=self.settings.file.limits.of_trial(),
-            budget=self.settings.file.budget,
-            limit=options.limit,
-            queue_limits=self.limits,
-        )
-        return request, loaded, cast, gateway
-
-    async def run(self, options: RunOptions, watch: Watch) -> SweepResult:
-        preparing = asyncio.ensure_future(self.prepare(options))
-        stopped = asyncio.ensure_future(watch.stop.wait())
-        await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        if not preparing.done():
-            preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
-            raise Interrupted("stopped before the first trial")
-        request, loaded, cast, gateway = preparing.result()
-        return await run_sweep(request, loaded, cast, self.store, gateway, watch)
-
-    async def estimate(self, options: RunOptions) -> Estimate:
-        request, loaded, cast, _ = await self.prepare(options, dry=True)
-        tasks = await select_tasks(loaded, request)
-        history = {
-            str(agent): found
-            for agent in request.agents
-            if (found := self.store.read(mean_tokens, loaded.environment.revision, str(agent)))
-        }
-        plan, planned = plan_trials(request, loaded, cast, tasks, self.store)
-        scored = self.store.read(scored_among, [] if request.fresh else list(planned))
-        left = [spec.agent for trial, spec in planned.items() if trial not in scored]
-        counts = {agent: left.count(agent) for agent in request.agents}
-        apart = (*plan.played, *(judge.name for judge in loaded.environment.judges))
-        most = request.sampling.max_tokens
-        found = estimate(counts, tasks, cast.models, history, most, apart)
-        return found.model_copy(update={"scored": len(scored)})
 
     async def check_sandbox(self) -> None:
         """Refuse rather than degrade."""
