@@ -18,8 +18,8 @@ from envwright.model.local import local_model
 from envwright.settings import EnvironmentTable, FileTables, Settings
 from envwright.store.revision import keep_revision
 from envwright.trial import Limits, Sampling
+from envwright.trial.part import NOWHERE, Cast, Part, part_of, refusal_of
 from envwright.trial.plan import Plan
-from envwright.trial.part import Cast, NOWHERE, Part, part_of, refusal_of
 from envwright.work.warm import Warm
 from support import make_environment
 

@@ -73,7 +73,10 @@ async def prepare(
 
 
 async def plan(app: App, options: RunOptions, gateway: Gateway) -> Planned:
-    request, loaded, cast = await prepare(app, options, gateway, dry=False)
+    return await plan_request(app, *await prepare(app, options, gateway, dry=False))
+
+
+async def plan_request(app: App, request: Request, loaded: Loaded, cast: Cast) -> Planned:
     tasks = await select_tasks(loaded, request)
     made, trials = plan_trials(request, loaded, cast, tasks, app.store)
     names = [str(agent) for agent in request.agents]
@@ -114,7 +117,7 @@ def new_sweep(app: App, options: SweepOptions, worker: str | None) -> NewSweep:
 
 def limits_of(options: SweepOptions, planned: Sequence[Planned]) -> dict[str, int]:
     limits = sweep_work.limits_of(planned, options.limits)
-    for run, each in zip(options.runs, planned, strict=True):
+    for run, each in zip(options.runs, planned, strict=False):
         if run.limit is not None:
             limits |= {agent.queue: run.limit for agent in each.part.plan.agents}
     return limits
@@ -138,6 +141,12 @@ async def run(app: App, options: SweepOptions, watch: Watch) -> SweepResult:
     """Submit a sweep, work on it in this process, and follow it to its end."""
     gateway = app.gateway()
     planned = await until(watch.stop, plan_all(app, options, gateway))
+    return await run_planned(app, options, planned, gateway, watch)
+
+
+async def run_planned(
+    app: App, options: SweepOptions, planned: Sequence[Planned], gateway: Gateway, watch: Watch
+) -> SweepResult:
     worker = Worker(worker_name(), SLOTS, stays=False, release=__version__)
     new = new_sweep(app, options, worker.id)
     async with at_work(app, worker):
@@ -147,7 +156,7 @@ async def run(app: App, options: SweepOptions, watch: Watch) -> SweepResult:
     watch.planned(new.id, total, total - len(missing))
     workshop = workshop_of(app, gateway, worker, new.id)
     for each in planned:
-        workshop.warm.adopt(each.part, each.loaded)
+        workshop.warm.lend(each.part, each.loaded)
     await work_and_watch(app, workshop, new.id, watch)
     return await result_of(app, new.id, workshop.engine.failures)
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from envwright.budget import Budget, Room, Spending, Start, reservation, settled
 from envwright.queue.job import Job, JobState
+from envwright.record import mapping
 from envwright.store import schema
 from envwright.store.queue import clock
 from envwright.store.result import unpriced
@@ -39,7 +40,7 @@ def purse_of(connection: sa.Connection, sweep: str, *, lock: bool = False) -> Pu
             wall_seconds=max(0.0, begun),
         ),
         largest={
-            agent: Spending.model_validate(each) for agent, each in (row.largest or {}).items()
+            agent: Spending.model_validate(each) for agent, each in mapping(row.largest).items()
         },
     )
 

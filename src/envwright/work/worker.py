@@ -145,10 +145,9 @@ class Workshop:
             self._gateway.set_limit(name, health.limit)
             if health.parked_until > pulse.now:
                 self._gateway.hold(name, health.parked_until - pulse.now)
-            elif before is not None and name in before.queues:
+            elif before and name in before.queues and before.queues[name].parked_until > pulse.now:
                 # A park that ends before its time was ended by a person.
-                if before.queues[name].parked_until > pulse.now:
-                    self._gateway.release(name)
+                self._gateway.release(name)
 
     def cancelled(self, route: str) -> None:
         self._tell(self.clear(route))
