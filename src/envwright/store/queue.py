@@ -176,16 +176,19 @@ def complaints_lately(connection: sa.Connection) -> Mapping[str, int]:
     return {name: count for name, count in connection.execute(statement)}
 
 
-def ended_lately(connection: sa.Connection) -> Mapping[str, int]:
-    """Queue → jobs that ended in the last ten minutes."""
-    table = schema.job
+def ended_lately(connection: sa.Connection) -> Mapping[str, float]:
+    """Queue → jobs that ended per minute, of those within ten."""
+    table, now = schema.job, clock(connection)
     statement = (
-        sa.select(table.c.queue, sa.func.count())
-        .where(table.c.ended_at > clock(connection) - LATELY_SECONDS)
+        sa.select(table.c.queue, sa.func.count(), sa.func.min(table.c.begun_at))
+        .where(table.c.ended_at > now - LATELY_SECONDS)
         .where(table.c.state != str(JobState.CANCELLED))
         .group_by(table.c.queue)
     )
-    return {name: count for name, count in connection.execute(statement)}
+    return {
+        name: count * 60.0 / min(LATELY_SECONDS, max(1.0, now - (first or now)))
+        for name, count, first in connection.execute(statement)
+    }
 
 
 def ensure_control(connection: sa.Connection) -> None:

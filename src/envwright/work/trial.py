@@ -275,3 +275,13 @@ def ended(
 
 def ignore(_: object) -> None:
     return None
+
+
+def find_trial(store: Store, text: str) -> trials.TrialRow:
+    """The trial whose id begins so; `UsageError` when there is none, or several."""
+    found = store.read(trials.find_trials, text.lower())
+    if not found:
+        raise UsageError(f"trial {text!r} does not exist", hint="see `envwright trial list`")
+    if len(found) > 1:
+        raise UsageError(f"trial {text!r} could be several", hint="give more of its id")
+    return found[0]

@@ -213,8 +213,11 @@ def check_releases(store: Store, release: str) -> None:
 
 def worker_name() -> str:
     """This process, so that others can tell whether it is still there; never the same twice."""
-    place = f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
-    return f"{place}~{secrets.token_hex(3)}"
+    return f"{worker_place()}~{secrets.token_hex(3)}"
+
+
+def worker_place() -> str:
+    return f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
 
 
 def is_gone(worker: str) -> bool:
