@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script
 from envwright.app import App
-from envwright.finding import Finding
 from envwright.budget import Budget
+from envwright.finding import Finding
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
