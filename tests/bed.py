@@ -109,6 +109,7 @@ class Bed:
             fresh=True,
             seat=seat,
             limits=self.app.settings.file.limits.of_trial(),
+            cap=budget.of_trial(),
         )
         cast = Cast(
             models={model.name: model} if model else {},

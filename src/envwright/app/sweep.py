@@ -81,6 +81,7 @@ async def prepare(
         seat=options.seat,
         fresh=options.fresh,
         limits=app.settings.file.limits.of_trial(),
+        cap=app.settings.file.budget.of_trial(),
     )
     return request, loaded, cast
 

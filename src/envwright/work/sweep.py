@@ -69,6 +69,7 @@ def plan_trials(
         seat=seating.measured if len(loaded.environment.seats) > 1 else None,
         played={name: model.content for name, model in seating.played.items()},
         limits=request.limits,
+        cap=request.cap,
         venv=loaded.venv,
         egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
         secrets=tuple(sorted(loaded.permit.secrets.values)),

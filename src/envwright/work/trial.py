@@ -95,7 +95,7 @@ class TrialWork:
 
     store: Store
     worker: Callable[[], str]
-    bench: Callable[[Order, TrialSpec, Budget], AbstractAsyncContextManager[Bench]]
+    bench: Callable[[Order, TrialSpec], AbstractAsyncContextManager[Bench]]
     estimated: Callable[[Order, str], Awaitable[Spending]]
     cancel: Callable[[Sequence[str], str], Awaitable[int]]
     refuse: Callable[[str, Unserved], None]
@@ -166,8 +166,7 @@ class TrialWork:
         n = begun.attempt
         assert n is not None
         try:
-            caps = begun.sweep.budget.of_trial() or Budget()
-            async with self.bench(order, begun.spec, caps) as bench:
+            async with self.bench(order, begun.spec) as bench:
                 retry = bench.model.retry if bench.model else RetryPolicy()
                 attempt, grade = await run(begun.spec, n, bench, isolated=order.isolated)
                 return attempt, grade, retry

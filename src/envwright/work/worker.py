@@ -106,13 +106,13 @@ class Workshop:
         return part.estimates.get(agent, Spending())
 
     @asynccontextmanager
-    async def bench(self, order: Order, spec: TrialSpec, budget: Budget) -> AsyncGenerator[Bench]:
+    async def bench(self, order: Order, spec: TrialSpec) -> AsyncGenerator[Bench]:
         part = await self.part(order.sweep, order.part)
         place = (order.sweep, order.part)
         if place not in self._casts:
             self._casts[place] = await self._tools.cast(part)
         async with self.warm.use(part) as loaded:
-            yield bench_of(part, self._casts[place], loaded, self._gateway, spec, budget)
+            yield bench_of(part, self._casts[place], loaded, self._gateway, spec)
 
     # Whom it serves
 
@@ -180,7 +180,7 @@ class Workshop:
 
 
 def bench_of(
-    part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec, budget: Budget
+    part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec
 ) -> Bench:
     agent = spec.agent
     script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
@@ -196,7 +196,6 @@ def bench_of(
         ),
         replies=script.replies_for(spec.index, spec.key) if script else [],
         played=seating.played,
-        budget=budget,
     )
 
 
