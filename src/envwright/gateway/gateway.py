@@ -188,7 +188,9 @@ class Gateway:
             asked = f"{seat!r} asked in the protocol {wire.protocol}"
             grant.unserved = f"{asked}, but its model speaks {speaks}"
             raise Refusal(400, "wrong_protocol", grant.unserved)
-        if (reached := grant.budget.exceeded(grant.spent)) is not None:
+        # A judge is asked all the same: the agent is stopped at its cap, and scored as it stands.
+        reached = grant.budget.exceeded(grant.spent) if grant.is_agent(seat) else None
+        if reached is not None:
             raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
         return grant, seat[:80], model
 

@@ -87,6 +87,7 @@ class Begun:
     attempt: int | None
     """None when the trial is given up."""
     room: Room = Start()
+    reserved: Spending = Spending()
 
 
 @dataclass(slots=True)
@@ -154,11 +155,11 @@ class TrialWork:
         assert sweep is not None
         if trials.is_given_up(connection, order.trial, order.before):
             return Begun(spec, sweep, None)
-        room = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
+        room, reserved = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
         if not isinstance(room, Start):
             return Begun(spec, sweep, None, room)
         n = trials.open_attempt(connection, order.trial, self.worker(), now)
-        return Begun(spec, sweep, n)
+        return Begun(spec, sweep, n, room, reserved)
 
     async def attempt(
         self, order: Order, begun: Begun, now: datetime
@@ -193,7 +194,8 @@ class TrialWork:
         attempt = ended(order.trial, begun.attempt, now, state, "it was stopped while it ran")
         if trials.close_attempt(connection, attempt, None, None, None):
             agent = str(begun.spec.agent)
-            settle(connection, order.sweep, agent, order.trial, begun.attempt)
+            n = begun.attempt
+            settle(connection, order.sweep, agent, order.trial, n, begun.reserved)
 
     async def keep(self, attempt: Attempt) -> str | None:
         """The traces as a blob, before anything says that they exist."""
@@ -232,7 +234,7 @@ def decide(
     def record(final: Outcome | None) -> Callable[[sa.Connection], None]:
         def write(connection: sa.Connection) -> None:
             trials.close_attempt(connection, attempt, blob, grade, final)
-            settle(connection, order.sweep, agent, order.trial, attempt.n)
+            settle(connection, order.sweep, agent, order.trial, attempt.n, begun.reserved)
 
         return write
 

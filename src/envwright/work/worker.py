@@ -179,9 +179,7 @@ class Workshop:
             self._tools.say(f"warning: {error}")
 
 
-def bench_of(
-    part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec
-) -> Bench:
+def bench_of(part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec) -> Bench:
     agent = spec.agent
     script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
     seating = seat_all(loaded.environment, part.seat, cast.seats, cast.judge)
