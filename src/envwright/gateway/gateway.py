@@ -108,12 +108,6 @@ class Gateway:
         """The variables whose keys it holds."""
         return self.upstream.key_names
 
-    crowded: Any = None
-
-    def hold(self, name: str, seconds: float) -> None: ...
-    def release(self, name: str) -> None: ...
-    def set_limit(self, name: str, limit: int) -> None: ...
-
     def open(self, grant: Grant) -> str:
         """Make the grant's token valid."""
         self._grants[grant.token] = grant
