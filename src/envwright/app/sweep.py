@@ -165,7 +165,13 @@ async def run_planned(
     new = new_sweep(app, options, worker.id)
     async with at_work(app, worker):
         limits = limits_of(options, planned)
-        missing = await sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+        submitting = sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+        try:
+            missing = await until(watch.stop, submitting)
+        except Interrupted:
+            await sweep_work.end_sweep(new.id, SweepState.STOPPED, STOPPED, app.store, app.jobs)
+            raise
+        await sweep_work.adopt(new.id, app.store, app.jobs)
     total = sum(len(each.trials) for each in planned)
     watch.planned(new.id, total, total - len(missing))
     workshop = workshop_of(app, gateway, worker, new.id)

@@ -14,7 +14,7 @@ from envwright.environment import Environment, Task
 from envwright.environment.egress import Mode
 from envwright.errors import UsageError
 from envwright.host import Loaded
-from envwright.queue import CONTROL, Done, Job, Result
+from envwright.queue import CONTROL, Done, Job, Park, Result
 from envwright.queue.job import CONTROL_LIMIT
 from envwright.store import Store, schema
 from envwright.store import result as results
@@ -29,7 +29,7 @@ from envwright.trial.part import Cast, Part
 from envwright.trial.plan import Plan, trials_of
 from envwright.trial.seat import Seating, check_judge, seat_all
 from envwright.work.request import Request
-from envwright.work.trial import Order, job_of
+from envwright.work.trial import LOOK_AGAIN_SECONDS, Order, ignore, job_of
 
 KIND = "sweep"
 HOST_LIMIT = 32
@@ -134,6 +134,9 @@ async def enqueue(
     only: Set[str] | None = None,
 ) -> set[str]:
     """Put a sweep's trials without a reward into the queues, and its end behind them."""
+    # Until all is queued it is not running: its end, should that come up first, waits.
+    resumable = [each for each in SweepState if each is not SweepState.RUNNING]
+    await store.write_soon(sweeps.set_state, sweep.id, SweepState.PLANNING, among=resumable)
     missing = await asyncio.to_thread(store.read, sweeps.unscored, sweep.id)
     missing = missing if only is None else missing & only
     before = await asyncio.to_thread(store.read, trials.attempts_before, sorted(missing))
@@ -149,20 +152,31 @@ async def enqueue(
             say(f"{min(start + AT_ONCE, len(jobs))} of {len(jobs)} trials are queued")
     end = Job(kind=KIND, id=f"sweep:{sweep.id}", queue=CONTROL, route=sweep.id)
     await state.submit([end], 0.0, [job.id for job in jobs], again=True)
-    resumable = [each for each in SweepState if each is not SweepState.RUNNING]
-    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=resumable)
+    planning = [SweepState.PLANNING]
+    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=planning)
     return missing
 
 
 @dataclass(slots=True)
 class SweepWork:
-    """Handles `sweep` jobs: the last trial is final, and so is the sweep."""
+    """Handles `sweep` jobs: when the last trial is final, so is the sweep."""
+
+    store: Store
+    state: JobStore
 
     async def __call__(self, job: Job) -> Result:
-        def end(connection: object) -> None:
-            sweeps.set_state(connection, job.route, SweepState.DONE)  # pyright: ignore
+        sweep = await read_sweep(self.store, job.route)
+        if sweep.state is SweepState.PLANNING or await self.goes_on(sweep):
+            return Park(LOOK_AGAIN_SECONDS)
+        return Done(record=lambda c: ignore(sweeps.set_state(c, sweep.id, SweepState.DONE)))
 
-        return Done(record=end)
+    async def goes_on(self, sweep: SweepRow) -> bool:
+        """Whether trials are left: another sweep, which ran them for this one too, gave them up."""
+        if sweep.state is not SweepState.RUNNING:
+            return False
+        await take_over(sweep, self.store, self.state)
+        counts = await asyncio.to_thread(self.store.read, statuses.count_trials, sweep.id)
+        return any(each.open for each in counts.values())
 
 
 async def read_sweep(store: Store, name: str) -> SweepRow:
@@ -223,9 +237,19 @@ async def end_sweep(
 async def hand_over(store: Store, state: JobStore) -> None:
     """Trials that one sweep gave up and another still wants are put back for that one."""
     for sweep in await asyncio.to_thread(store.read, sweeps.under_way):
-        stuck = await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id)
-        if stuck:
-            await resume(sweep, store, state, lambda _: None)
+        await take_over(sweep, store, state)
+
+
+async def take_over(sweep: SweepRow, store: Store, state: JobStore) -> None:
+    if await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id):
+        await resume(sweep, store, state, lambda _: None)
+
+
+async def adopt(sweep: str, store: Store, state: JobStore) -> None:
+    """Trials that wait in sweeps which nobody works on are this sweep's from now on."""
+    if waiting := await asyncio.to_thread(store.read, statuses.neglected_jobs, sweep):
+        await state.cancel(waiting, "another sweep runs it")
+        await take_over(await read_sweep(store, sweep), store, state)
 
 
 async def settle_orphans(store: Store, state: JobStore) -> list[str]:

@@ -84,7 +84,7 @@ class Workshop:
                 refuse=self.refuse,
                 store_budget=self._tools.store_budget,
             ),
-            sweep_work.KIND: sweep_work.SweepWork(),
+            sweep_work.KIND: sweep_work.SweepWork(self._store, self._state),
         }
         try:
             await self.engine.run(handlers, stop, drain=drain)
@@ -167,6 +167,8 @@ class Workshop:
             self._tools.say(
                 f"sweep {sweep} is stopped, for {sweep_work.GONE}: `envwright sweep resume {sweep}`"
             )
+        if self._sweep is not None:
+            await sweep_work.adopt(self._sweep, self._store, self._state)
 
     def _tell(self, telling: Awaitable[None]) -> None:
         task = asyncio.ensure_future(telling)
