@@ -15,6 +15,7 @@ from envwright.store import schema
 from envwright.store.engine import insert_or_keep
 
 LATELY_SECONDS = 600.0
+NEWS_SECONDS = 0.5
 FOREVER_SECONDS = 100 * 365 * 86400.0
 
 
@@ -122,7 +123,8 @@ def learn(
         after = before.after_success(began_at, now)
     else:
         after = before.after_failure(failure, learned.seconds, now, learned.retry)
-    if after.parked_until > before.parked_until and learned.words is not None:
+    # Who was sent away because it is parked already has nothing new to say.
+    if after.parked_until > before.parked_until + NEWS_SECONDS and learned.words is not None:
         set_health(connection, name, after, why=learned.words)
     elif after != before:
         set_health(connection, name, after)

@@ -36,7 +36,7 @@ LOOK_AGAIN_SECONDS = 1.0
 """A trial that waits for others to leave it room in the budget."""
 SOLVED_ABOVE = statuses.SOLVED_ABOVE
 MOST_WORDS = 200
-HOPELESS_AFTER = 9
+HOPELESS_AFTER = 7
 """Failures in a row of a provider that never answered a sweep, until that sweep leaves it."""
 
 
