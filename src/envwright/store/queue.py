@@ -119,15 +119,20 @@ def learn(
     now: float,
 ) -> None:
     """What a run, or a single call, taught of its queue."""
-    if (row := lock_queue(connection, name)) is None:
+
+    def lesson(row: sa.Row[Any]) -> Health:
+        health = to_health(row)
+        if failure is None:
+            return health.after_success(began_at, now)
+        return health.after_failure(failure, seconds, now)
+
+    # A queue that is well learns nothing from a success, and nobody waits for its row.
+    table = schema.queue
+    row = connection.execute(sa.select(table).where(table.c.name == name)).one_or_none()
+    if row is None or lesson(row) == to_health(row):
         return
-    health = to_health(row)
-    if failure is None:
-        learned = health.after_success(began_at, now)
-    else:
-        learned = health.after_failure(failure, seconds, now)
-    if learned != health:
-        set_health(connection, name, learned)
+    if (row := lock_queue(connection, name)) is not None:
+        set_health(connection, name, lesson(row))
 
 
 def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:

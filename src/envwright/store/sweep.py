@@ -79,9 +79,7 @@ def save_sweep(
     )
     for n, part in enumerate(parts):
         row = {"sweep": sweep.id, "n": n, "revision": part.revision}
-        connection.execute(
-            sa.insert(schema.part).values(**row, part=part.model_dump(mode="json"))
-        )
+        connection.execute(sa.insert(schema.part).values(**row, part=part.model_dump(mode="json")))
 
 
 def save_trials(
