@@ -15,6 +15,7 @@ from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script
 from envwright.app import App
 from envwright.finding import Finding
+from envwright.budget import Budget
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
@@ -90,6 +91,7 @@ class Bed:
         judge: Model | None = None,
         seat: str | None = None,
         seats: Mapping[str, Model] | None = None,
+        budget: Budget = Budget(),  # noqa: B008
     ) -> dict[int, Told]:
         """A fresh trial on each of these tasks, all at once."""
         if script is not None:
@@ -104,6 +106,7 @@ class Bed:
             fresh=True,
             seat=seat,
             limits=self.app.settings.file.limits.of_trial(),
+            budget=budget,
         )
         cast = Cast(
             models={model.name: model} if model else {},

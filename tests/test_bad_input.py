@@ -118,7 +118,7 @@ def test_what_is_no_environment_is_named(envwright, tmp_path, command, named, fi
         (["-n", "0", "--agent", "noop"], ["'-n'", "0"]),
         (["-n", "many", "--agent", "noop"], ["'-n'", "many"]),
         (["-r", "0", "--agent", "noop"], ["'-r'", "0"]),
-        (["-c", "0", "--agent", "noop"], ["'-c'", "0"]),
+        (["--concurrency", "0", "--agent", "noop"], ["'--concurrency'", "0"]),
         (["--temperature", "-1", "--agent", "noop"], ["--temperature", "-1"]),
         (["--temperature", "nan", "--agent", "noop"], ["--temperature", "nan"]),
         (["--temperature", "inf", "--agent", "noop"], ["--temperature", "inf"]),
@@ -256,6 +256,24 @@ def test_a_model_of_envwright_toml_without_an_address_is_named(envwright, tmp_pa
     write(tmp_path / "project" / "envwright.toml", '[models."mine/x"]\nlimit = 2\n')
     assert_one_line(envwright("model", "check", "mine/x"), "[models.'mine/x'] has no base_url")
     assert_one_line(envwright("model", "list"), "[models.'mine/x'] has no base_url")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://me:hunter22@127.0.0.1/v1", "ftp://hunter22@x", "hunter22@x"]
+)
+def test_an_endpoint_with_a_key_in_it_is_refused_and_not_repeated(envwright, url):
+    done = envwright("run", SUMS, "-m", "x", "--endpoint", url)
+    assert_one_line(done, "--endpoint", "holds a user or a password", "--key-env")
+    assert "hunter22" not in done.err
+
+
+def test_a_base_url_with_a_key_in_it_is_refused_and_not_repeated(envwright, tmp_path):
+    table = '[models."a/b"]\nlimit = 3\nbase_url = "https://me:hunter22@x.example/v1"\n'
+    write(tmp_path / "project" / "envwright.toml", table)
+    for command in (("model", "list"), ("run", SUMS, "-m", "a/b")):
+        done = envwright(*command)
+        assert_one_line(done, "envwright.toml:3: models.a/b.base_url", "api_key_env")
+        assert "hunter22" not in done.err
 
 
 def test_a_trial_that_does_not_exist_or_could_be_several_is_named(envwright, home):
@@ -402,7 +420,9 @@ def test_an_endless_taskset_needs_a_number(envwright, tmp_path):
 def test_a_provider_that_refuses_ends_the_run_after_one_call_and_says_so(envwright, tmp_path):
     root = make_environment(tmp_path)
     with provider(lambda body: Reply("bad key", status=401)) as served:
-        done = envwright("run", root, "-m", "x", "--endpoint", served.url, "-c", "1", "--json")
+        done = envwright(
+            "run", root, "-m", "x", "--endpoint", served.url, "--concurrency", "1", "--json"
+        )
     lines = [line for line in done.err.splitlines() if not line.startswith(TALK)]
     assert done.code == 2, done.err
     assert len(lines) == 1, done.err

@@ -90,7 +90,7 @@ def test_ctrl_c_in_a_run_keeps_what_is_finished_and_the_rest_is_done_next_time(
     root = make_environment(tmp_path, count=6)
     gate = Gate(quick=3)
     with provider(gate) as served:
-        run = ("run", root, "-m", "m", "--endpoint", served.url, "-c", "4", "--json")
+        run = ("run", root, "-m", "m", "--endpoint", served.url, "--concurrency", "4", "--json")
         process = envwright.start(*run)
         wait_until(lambda: len(gate.asked) >= 6, 90, "the run never got so far")
         time.sleep(0.5)
@@ -132,7 +132,7 @@ def test_a_killed_command_leaves_no_process_and_its_attempts_are_closed_as_lost(
     root = make_environment(tmp_path, count=4)
     gate = Gate(quick=2)
     with provider(gate) as served:
-        run = ("run", root, "-m", "m", "--endpoint", served.url, "-c", "2", "--json")
+        run = ("run", root, "-m", "m", "--endpoint", served.url, "--concurrency", "2", "--json")
         process = envwright.start(*run)
         wait_until(lambda: len(gate.asked) >= 4, 90, "the run never got so far")
         time.sleep(0.3)

@@ -87,7 +87,9 @@ class World:
                 return Reply("too fast", status=429, headers={"Retry-After": "1"})
         return Reply(number)
 
-    def run(self, *models: str, more: tuple[object, ...] = ("--json", "-c", 8)) -> Finished:
+    def run(
+        self, *models: str, more: tuple[object, ...] = ("--json", "--concurrency", 8)
+    ) -> Finished:
         asked = [part for model in models for part in ("-m", model)]
         return self.envwright("run", self.environment, *asked, *more, CANARY_KEY=KEY)
 
@@ -300,7 +302,9 @@ def llmock(*options: str) -> Iterator[str]:
 def test_with_errors_by_chance_every_trial_is_scored_or_honestly_failed(world: World):
     trials, model = 4 * TASKS, "mock"
     with llmock("--error-rate", "500=0.3") as url:
-        done = world.run(model, more=("--endpoint", url, "-r", trials // TASKS, "-c", 8, "--json"))
+        done = world.run(
+            model, more=("--endpoint", url, "-r", trials // TASKS, "--concurrency", 8, "--json")
+        )
     row = done.json["agents"][f"chat:{model}"]
     failed = row["failed"].get("provider", 0)
     assert set(row["failed"]) <= {"provider"}

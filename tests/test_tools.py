@@ -9,6 +9,7 @@ import pytest
 
 from bed import SHORT, Bed, Told, make_bed
 from envwright.agent.script import Script
+from envwright.budget import Budget
 from envwright.errors import Cause
 from envwright.host import Loaded
 from envwright.model import Model
@@ -102,6 +103,17 @@ def test_a_model_that_calls_tools_is_scored_over_several_turns(bed, notes):
     assert [step.role for step in trace.steps] == ["user", "assistant", "tool", "assistant"]
     assert trace.steps[1].tool_calls[0].name == "notes_read"
     assert [each.usage.input_tokens for each in trace.calls] == [7, 10]
+
+
+@pytest.mark.slow
+def test_a_trial_that_reaches_its_own_cap_is_scored_as_it_stands(bed, notes):
+    search = Reply("", tool=("notes_search", {"query": "x"}), usage=(10, 5))
+    with provider(lambda _: search) as served:
+        model = Model(name="fake", base_url=served.url, model="fake")
+        told = bed.do(bed.sweep(notes, [0], model=model, budget=Budget(trial_tokens=40)))[0]
+    assert isinstance(told.outcome, Scored), told.outcome
+    assert (told.outcome.reward, told.outcome.stop) == (0.0, "budget")
+    assert len(served.requests) == 3
 
 
 @pytest.mark.slow

@@ -1,19 +1,22 @@
 """Keeps docs/reference.md true: `tools/docs.py` writes its generated parts, `--check` compares.
 
-Generated are the commands and their options, the settings, and the rules of findings,
-each between two markers. It also holds the README to its length and to naming every command.
+Generated are the commands and their options, the settings, the keys of a sweep file, and
+the rules of findings, each between two markers. It also holds the README to its length and
+to naming every command.
 """
 
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
+from pydantic import BaseModel
 
 from envwright.cli import COMMANDS, envwright
 from envwright.settings import FileTables
+from envwright.sweep_file import Choice, SweepEnvironment, SweepTables
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference.md"
@@ -98,6 +101,29 @@ def settings_text() -> str:
     return "\n".join(parts)
 
 
+def sweep_text() -> str:
+    own = SweepEnvironment.model_fields.keys() - Choice.model_fields.keys()
+    parts = [
+        ("### Keys", SweepTables, SweepTables.model_fields.keys()),
+        ("### `[[environments]]`", SweepEnvironment, own),
+    ]
+    return "\n".join(
+        "\n".join([f"{heading}\n", "| key | meaning |", "|---|---|", *key_rows(record, keys)])
+        + "\n"
+        for heading, record, keys in parts
+    )
+
+
+def key_rows(record: type[BaseModel], keys: Collection[str]) -> list[str]:
+    meanings = docstrings_of(record)
+    return [
+        f"| `{name}` | {meanings[name]} |"
+        for name, field in record.model_fields.items()
+        # A field of another's key is described there.
+        if name in keys and field.validation_alias is None
+    ]
+
+
 def kind_text(annotation: object) -> str:
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     name = re.sub(r"(typing|pydantic\.types|envwright[\w.]*)\.", "", name)
@@ -121,7 +147,12 @@ def rules_text() -> str:
     return "\n".join(["| rule | says |", "|---|---|", *rows]) + "\n"
 
 
-PARTS = {"commands": commands_text, "settings": settings_text, "rules": rules_text}
+PARTS = {
+    "commands": commands_text,
+    "settings": settings_text,
+    "sweep": sweep_text,
+    "rules": rules_text,
+}
 
 
 def render(text: str) -> str:

@@ -2,6 +2,7 @@
 
     EnvwrightError              a message, and a hint that says what to do
     ├── UsageError              the user's input: exit 2, nothing was started
+    │   └── Unserved            this worker lacks what the work needs; another may have it
     ├── Interrupted             Ctrl-C: exit 130
     └── Broken                  a measurement broke; `cause` names the boundary
         ├── ProviderError       the model's provider: status, Retry-After, refusal
@@ -64,6 +65,10 @@ class UsageError(EnvwrightError):
     """Bad input: what, which, and what to do."""
 
 
+class Unserved(UsageError):
+    """This worker lacks what a sweep's environment needs: the work is left for another."""
+
+
 class Interrupted(EnvwrightError):
     """The user asked to stop."""
 
@@ -92,6 +97,8 @@ class ProviderError(Broken):
         self.status = status
         self.retry_after_seconds = retry_after_seconds
         self.code = code
+        self.model: str | None = None
+        """The one that was asked."""
         self.tries = 1
 
     @property

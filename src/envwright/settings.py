@@ -6,12 +6,11 @@ in it is reported with its line and key.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, field_validator, model_validator
 
 from envwright.budget import Budget
 from envwright.environment.egress import Egress, Mode
@@ -19,15 +18,18 @@ from envwright.environment.secret import SHORTEST, Secrets
 from envwright.errors import UsageError
 from envwright.host import HostLimits
 from envwright.model import (
+    HOLDS_KEY,
     Model,
     Protocol,
     RetryPolicy,
+    holds_key,
     preset_names,
     preset_of,
     provider_key_names,
 )
 from envwright.model.local import LOCAL_NAME
-from envwright.record import Record, mapping
+from envwright.record import Record
+from envwright.toml import read_document
 from envwright.trial import Limits, Sampling
 
 FILE = "envwright.toml"
@@ -61,6 +63,13 @@ class ModelTable(Record):
     the first, twice as long after each that follows, and the longest; how often a trial may be
     sent away by a provider that asks to wait, which costs it no attempt; the pause when nothing
     is left to pay with."""
+
+    @field_validator("base_url")
+    @classmethod
+    def tells_no_key(cls, url: str | None) -> str | None:
+        if url is not None and holds_key(url):
+            raise ValueError(f"{HOLDS_KEY}: name the key's variable in api_key_env instead")
+        return url
 
 
 class RolesTable(Record):
@@ -148,6 +157,13 @@ class LimitsTable(Record):
         )
 
 
+class StoreTable(Record):
+    """`[store]`"""
+
+    budget: Budget = Budget()
+    """`{ usd = 100.0 }`: caps on all that this store ever ran, over those of a sweep."""
+
+
 class FileTables(Record):
     """All that envwright.toml may say."""
 
@@ -158,6 +174,7 @@ class FileTables(Record):
     hub: HubTable = HubTable()
     limits: LimitsTable = LimitsTable()
     budget: Budget = Budget()
+    store: StoreTable = StoreTable()
 
 
 class Settings(Record):
@@ -176,6 +193,16 @@ class Settings(Record):
     file: FileTables = FileTables()
     variables: dict[str, str] = Field(default={}, repr=False)
 
+    def under(self, models: Mapping[str, ModelTable], budget: Budget | None) -> "Settings":
+        """These settings below what a sweep says of its models and its budget, key by key."""
+        tables = dict(self.file.models)
+        for name, table in models.items():
+            own = tables.get(name) or ModelTable()
+            said = own.model_dump(exclude_unset=True) | table.model_dump(exclude_unset=True)
+            tables[name] = ModelTable.model_validate(said)
+        changed = {"models": tables, "budget": self.file.budget.under(budget)}
+        return self.model_copy(update={"file": self.file.model_copy(update=changed)})
+
     def model(self, name: str) -> Model:
         """The model of this name; `UsageError` when nothing tells where it answers."""
         table = self.file.models.get(name)
@@ -191,7 +218,7 @@ class Settings(Record):
             return known
         base_url = table.base_url or (known.base_url if known else None)
         if base_url is None:
-            raise UsageError(f"{FILE}: [models.{name!r}] has no base_url", hint="add one")
+            raise UsageError(f"[models.{name!r}] has no base_url", hint=f"add one in {FILE}")
         own = known if table.base_url is None else None
         protocols = own.protocols if own else (Protocol.OPENAI_CHAT,)
         return Model(
@@ -284,64 +311,7 @@ def find_file(start: Path) -> Path | None:
 
 
 def read_file(path: Path) -> FileTables:
-    text = ""
-    try:
-        text = path.read_text(encoding="utf-8")
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        end = f"(at line {text.count(chr(10), 0, -1) + 1}, the last one)"
-        said_so = str(error).replace("(at end of document)", end)
-        raise UsageError(f"{path}: {said_so}", hint="mend the file") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="mend the file") from error
-    try:
-        return FileTables.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        keys = [str(part) for part in first["loc"]]
-        line = line_of(text, keys)
-        where = f"{path}:{line}" if line else str(path)
-        raise UsageError(
-            f"{where}: {'.'.join(keys)}: {said(first)}", hint="mend the file"
-        ) from error
-
-
-def said(error: Any) -> str:
-    if error["type"] == "extra_forbidden":
-        return "there is no such key"
-    if error["type"] == "value_error":
-        return str(error["ctx"]["error"])
-    # A URL may hold a key: it is not repeated.
-    given = "" if "://" in str(error["input"]) else f", not {error['input']!r}"
-    return f"{error['msg']}{given}"
-
-
-def line_of(text: str, keys: list[str]) -> int | None:
-    """The line of the statement that first says the deepest of these keys; None for none.
-
-    tomllib tells no positions, so the file is read again up to each line: a statement
-    begins behind the last line up to which the file could be read.
-    """
-    lines = text.splitlines(keepends=True)
-    found, depth, begins = None, 0, 1
-    for number in range(1, len(lines) + 1):
-        try:
-            read = tomllib.loads("".join(lines[:number]))
-        except tomllib.TOMLDecodeError:
-            continue
-        if (reached := depth_of(read, keys)) > depth:
-            found, depth = begins, reached
-        begins = number + 1
-    return found
-
-
-def depth_of(value: Any, keys: list[str]) -> int:
-    """How many of the keys, one inside the other, there are."""
-    for depth, key in enumerate(keys):
-        if key not in (inside := mapping(value)):
-            return depth
-        value = inside[key]
-    return len(keys)
+    return read_document(path).parse(FileTables)
 
 
 def process_variables() -> Mapping[str, str]:

@@ -1,12 +1,10 @@
 """`envwright run`: trials of agents on an environment's tasks, with a bar and a table."""
 
 import asyncio
-import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 from rich.progress import (
@@ -19,7 +17,7 @@ from rich.progress import (
 )
 
 from envwright.agent import AgentSpec
-from envwright.app import App, RunOptions
+from envwright.app import App
 from envwright.cli import EXIT_FINDINGS, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
 from envwright.cli.output import (
     cell,
@@ -33,135 +31,28 @@ from envwright.cli.output import (
     usd_text,
 )
 from envwright.cli.progress import SAY_EVERY_SECONDS, follow
-from envwright.cli.shared import (
-    environment_options,
-    json_option,
-    judge_option,
-    parse_args,
-    parse_pairs,
-    run_async,
-    until,
-)
-from envwright.errors import Cause
-from envwright.trial import Outcome, Sampling, Scored, TrialSpec
+from envwright.cli.shared import json_option, run_async, until
+from envwright.cli.sweep_options import sweep_options
+from envwright.errors import Cause, UsageError
+from envwright.options import SweepOptions
+from envwright.trial import Outcome, Scored, TrialSpec
 from envwright.work.estimate import Estimate
 from envwright.work.result import AgentResult, SweepResult
 from envwright.work.sweep import Watch
 
 
-def finite(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is no number", param=option)
-    return value
-
-
-MODEL_HELP = "Short for --agent chat:MODEL. Repeatable."
-AGENT_HELP = "Who attempts: chat:MODEL, oracle, noop or scripted:FILE. Repeatable."
-
-
 @click.command()
-@click.argument("environment")
-@click.option("-m", "--model", "models", multiple=True, help=MODEL_HELP)
-@click.option("--agent", "agents", multiple=True, metavar="KIND[:MODEL]", help=AGENT_HELP)
-@click.option("-n", "tasks", type=click.IntRange(1), help="How many tasks; by default all.")
-@click.option(
-    *("-r", "--trials"),
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Per task and agent.",
-)
-@click.option("--task", "selected", multiple=True, help="One task: its index or key. Repeatable.")
-@click.option(
-    "--task-seed",
-    metavar="TEXT",
-    help="Draw the -n tasks at random by this seed; by default the first ones.",
-)
-@click.option("--gold-field", help="The row's field that `oracle` answers with.")
-@click.option("--endpoint", metavar="URL", help="Where the models of -m answer (OpenAI chat).")
-@click.option("--key-env", metavar="NAME", help="The variable with the key of --endpoint.")
-@judge_option
-@click.option("--seat", metavar="NAME", help="The seat to measure, where there are several.")
-@click.option(
-    "--seat-model",
-    "seat_models",
-    multiple=True,
-    metavar="SEAT=MODEL",
-    help="Who plays a seat that is not measured; by default the judge. Repeatable.",
-)
-@click.option(
-    "--temperature",
-    type=click.FloatRange(0),
-    callback=finite,
-    help="Sampling; by default the provider's.",
-)
-@click.option("--max-tokens", type=click.IntRange(1), help="Tokens of one reply at the most.")
-@click.option(
-    "--top-p", type=click.FloatRange(0, 1, min_open=True), callback=finite, help="Nucleus sampling."
-)
-@click.option("--seed", type=int, help="Of sampling; repetitions of a task count on from it.")
-@click.option("--reasoning-effort", metavar="LEVEL", help="Passed on to models that reason.")
-@click.option("-c", "--concurrency", type=click.IntRange(1), help="Trials at once of each model.")
-@click.option("--fresh", is_flag=True, help="Draw new trials, whatever is there already.")
+@sweep_options
 @click.option("--dry-run", is_flag=True, help="Plan and estimate the cost; start nothing.")
-@environment_options
 @json_option
-def run(
-    environment: str,
-    models: tuple[str, ...],
-    agents: tuple[str, ...],
-    tasks: int | None,
-    trials: int,
-    selected: tuple[str, ...],
-    task_seed: str | None,
-    gold_field: str | None,
-    endpoint: str | None,
-    key_env: str | None,
-    judge: str | None,
-    seat: str | None,
-    seat_models: tuple[str, ...],
-    temperature: float | None,
-    max_tokens: int | None,
-    top_p: float | None,
-    seed: int | None,
-    reasoning_effort: str | None,
-    concurrency: int | None,
-    fresh: bool,
-    dry_run: bool,
-    args: tuple[str, ...],
-    venv: Path | None,
-    sandbox: str,
-    as_json: bool,
-) -> None:
+def run(sweep: SweepOptions, *, sandbox: str, dry_run: bool, as_json: bool) -> None:
     """Run trials on the tasks of ENVIRONMENT. The same command again does only what is missing."""
-    options = RunOptions(
-        environment=environment,
-        agents=tuple(dict.fromkeys([*(f"chat:{m}" for m in models), *agents])),
-        venv=venv,
-        tasks=tasks,
-        trials=trials,
-        selected=selected,
-        task_seed=task_seed,
-        gold_field=gold_field,
-        endpoint=endpoint,
-        key_env=key_env,
-        judge=judge,
-        seat=seat,
-        seat_models=parse_pairs(seat_models, "--seat-model", "SEAT=MODEL"),
-        sampling=Sampling(
-            temperature=temperature,
-            max_tokens=max_tokens,
-            top_p=top_p,
-            seed=seed,
-            reasoning_effort=reasoning_effort or None,
-        ),
-        limit=concurrency,
-        fresh=fresh,
-        args=parse_args(args),
-    )
+    options, *others = sweep.runs
+    if others:
+        raise UsageError("several environments at once cannot be run yet", hint="name one of them")
 
     async def main(stop: asyncio.Event) -> int:
-        async with App.make(sandbox=sandbox, say=say, follow=follow) as app:
+        async with App.make(sandbox=sandbox, say=say, follow=follow, sweep=sweep) as app:
             if dry_run:
                 print_estimate(await until(stop, app.estimate(options)), as_json=as_json)
                 return 0

@@ -279,13 +279,17 @@ def snapshot(source: Source, revisions: Path) -> Source:
                 raise UsageError(
                     f"{source.folder} was changed while it was read", hint="run the command again"
                 )
-            try:
-                scratch.rename(kept)
-            except OSError:
-                # Another process was first; the name is the content, so its copy is ours.
-                if not kept.is_dir():
-                    raise
+            put_in_place(scratch, kept)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     inside = source.import_path.relative_to(source.folder)
     return source.model_copy(update={"folder": kept, "import_path": kept / inside, "files": None})
+
+
+def put_in_place(scratch: Path, kept: Path) -> None:
+    try:
+        scratch.rename(kept)
+    except OSError:
+        # Another process was first; the name is the content, so its copy is ours.
+        if not kept.is_dir():
+            raise

@@ -85,7 +85,9 @@ class Gateway:
         resolve: Resolve | None = None,
     ) -> None:
         """`say` is told of connections that are refused; `resolve` stands in for the system's."""
-        self.upstream = Upstream(keys)
+        self.keys = dict(keys)
+        """Variable → the key in it; who brings another model adds its own."""
+        self.upstream = Upstream(self.keys)
         self.tally = Tally(say)
         """Connections of all sandboxes past the models."""
         self._resolver = Resolver()
@@ -276,6 +278,7 @@ class Gateway:
 
     def fail(self, call: Call, error: ProviderError, usage: Usage | None = None) -> None:
         call.tries = max(call.tries, error.tries)
+        error.model = call.model.name
         # An agent may run out of context; a judge that was not answered did not judge.
         spoils = error.code != Fault.CONTEXT or not call.grant.is_agent(call.seat)
         if call.wire.vital and spoils:
@@ -291,9 +294,11 @@ class Gateway:
         answered = any(made.seat == call.seat and made.status == 200 for made in call.grant.calls)
         if not call.grant.is_agent(call.seat) or call.tries > 1 or not answered:
             waited = f"{time.monotonic() - call.started:.0f} s"
-            call.grant.failures[call.request] = ProviderError(
+            silent = ProviderError(
                 f"{call.model.name} had not answered after {waited} and {call.tries} tries"
             )
+            silent.model = call.model.name
+            call.grant.failures[call.request] = silent
         self.record(call, usage=usage, status=call.status, error="the caller went away")
 
     def record(

@@ -24,7 +24,6 @@ from envwright.record import digest
 from envwright.sandbox import Mount
 
 REFUSED = re.compile(r"\b(401|403)\b")
-OWNER = "{owner}"
 
 Said = tuple[int, str]
 """uv's exit code and its words."""
@@ -32,7 +31,7 @@ Said = tuple[int, str]
 
 async def fetch(wanted: HubId, index: str, builder: Builder, shelves: Path) -> Source:
     """The environment of this id, from the cache where it is there; `UsageError` for none."""
-    url = index.replace(OWNER, wanted.owner)
+    url = index_of(wanted.owner, index)
     shelf = shelves / digest([url])[:16] / wanted.owner / canonicalize_name(wanted.name)
     kept = read_kept(wanted, shelf / wanted.version, builder) if wanted.version else None
     if kept is None:
@@ -40,6 +39,11 @@ async def fetch(wanted: HubId, index: str, builder: Builder, shelves: Path) -> S
         with tempfile.TemporaryDirectory(prefix=".new-", dir=shelves) as scratch:
             kept = await download(wanted, url, Path(scratch), builder, shelf)
     return kept.model_copy(update={"index": url, "owner": wanted.owner})
+
+
+def index_of(owner: str, index: str) -> str:
+    """Where the packages of an owner are listed."""
+    return index.replace("{owner}", owner)
 
 
 def read_kept(wanted: HubId, shelf: Path, builder: Builder) -> Source | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from envwright.environment import Source
 from envwright.errors import UsageError
 
 OTHERS = ("python3.13", "python3.12", "python3.11", "python3.14", "python3")
@@ -32,26 +31,26 @@ def own() -> Interpreter:
     return Interpreter(program, version, base)
 
 
-async def find_interpreter(source: Source) -> Interpreter:
+async def find_interpreter(name: str, requires_python: str | None) -> Interpreter:
     """An interpreter that the environment accepts; `UsageError` when there is none."""
     ours = own()
-    if source.requires_python is None:
+    if requires_python is None:
         return ours
     try:
-        accepted = SpecifierSet(source.requires_python)
+        accepted = SpecifierSet(requires_python)
     except InvalidSpecifier as error:
         raise UsageError(
-            f"environment {source.name}: requires-python {source.requires_python!r} is no version",
+            f"environment {name}: requires-python {requires_python!r} is no version",
             hint='write requires-python = ">=3.11"',
         ) from error
     if accepted.contains(ours.version):
         return ours
-    for name in OTHERS:
-        found = await ask(name)
+    for program in OTHERS:
+        found = await ask(program)
         if found is not None and accepted.contains(found.version):
             return found
     raise UsageError(
-        f"environment {source.name} wants Python {source.requires_python}, this is {ours.version}",
+        f"environment {name} wants Python {requires_python}, this is {ours.version}",
         hint="put such a python3.x on PATH",
     )
 

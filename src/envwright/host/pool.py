@@ -27,6 +27,7 @@ class Pool:
         self._alone: list[HostProcess] = []
         self._starting: asyncio.Task[HostProcess] | None = None
         self._alone_slots = asyncio.Semaphore(ALONE_AT_ONCE)
+        self._closed = False
         self.restarts = 0
 
     async def call(
@@ -45,7 +46,7 @@ class Pool:
             await self._drop_spent()
             host = next((host for host in self._alone if not host.pending), None)
             if host is None:
-                host = await self._start()
+                host = await self._open()
                 self._alone.append(host)
             return await host.call(name, args, seconds=seconds, patience=patience)
 
@@ -68,8 +69,18 @@ class Pool:
         return self._starting
 
     async def _add(self) -> HostProcess:
-        host = await self._start()
+        host = await self._open()
         self._shared.append(host)
+        return host
+
+    async def _open(self) -> HostProcess:
+        """A process, unless the pool is closed: then nothing would ever end it."""
+        if self._closed:
+            raise closed()
+        host = await self._start()
+        if self._closed:
+            await host.close()
+            raise closed()
         return host
 
     async def _drop_spent(self) -> None:
@@ -86,13 +97,21 @@ class Pool:
         for host in spent:
             await host.close()
 
-    async def close(self) -> None:
+    async def close(self) -> int:
+        """End every process for good; how many there were."""
+        self._closed = True
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
-        await asyncio.gather(*(host.close() for host in [*self._shared, *self._alone]))
+        hosts = [*self._shared, *self._alone]
         self._shared.clear()
         self._alone.clear()
+        await asyncio.gather(*(host.close() for host in hosts))
+        return len(hosts)
+
+
+def closed() -> HostDied:
+    return HostDied("its hosts were closed", phase=None, alone=False, tail="")
 
 
 __all__ = ["HostDied", "Pool", "Start"]

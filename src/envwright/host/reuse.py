@@ -114,7 +114,7 @@ def broken(folder: Path, why: str) -> UsageError:
 
 def reuse(source: Source, own: OwnVenv) -> Venv:
     """The venv for this environment; `UsageError` when it lacks something."""
-    check_python(source, own)
+    check_python(source.name, source.requires_python, own)
     wanted = [Requirement(text) for text in source.dependencies]
     if problems := [why for each in wanted if (why := lack(each, own)) is not None]:
         missing = " ".join(f"'{each}'" for each in wanted if lack(each, own) is not None)
@@ -127,14 +127,14 @@ def reuse(source: Source, own: OwnVenv) -> Venv:
     return Venv(folder=own.folder, base_prefix=own.base_prefix, kind=kind, content=own.content)
 
 
-def check_python(source: Source, own: OwnVenv) -> None:
+def check_python(name: str, requires_python: str | None, own: OwnVenv) -> None:
     try:
-        accepted = SpecifierSet(source.requires_python or "")
+        accepted = SpecifierSet(requires_python or "")
     except InvalidSpecifier:
         accepted = SpecifierSet()
     if not accepted.contains(own.version):
         raise UsageError(
-            f"environment {source.name} wants Python {source.requires_python}, "
+            f"environment {name} wants Python {requires_python}, "
             f"and venv {own.folder} has {own.version}",
             hint="name another venv, or leave out --venv",
         )

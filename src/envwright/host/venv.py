@@ -65,7 +65,7 @@ class Builder:
 
 async def ensure_venv(source: Source, builder: Builder) -> Venv:
     """The venv of this dependency set, built when it is not there yet."""
-    interpreter = await find_interpreter(source)
+    interpreter = await find_interpreter(source.name, source.requires_python)
     base = interpreter.base_prefix
     requirements, added = requirements_of(source)
     index = [source.index] if source.index else []

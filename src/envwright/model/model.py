@@ -2,10 +2,12 @@
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, field_validator
 
 from envwright.model.retry import RetryPolicy
 from envwright.record import Record, digest
+
+HOLDS_KEY = "it holds a user or a password, and a URL is shown and stored"
 
 
 class Protocol(StrEnum):
@@ -18,7 +20,15 @@ ALL_PROTOCOLS = tuple(Protocol)
 """What servers of open models speak."""
 
 
+def holds_key(url: str) -> bool:
+    """Whether its server's name comes with a user or a password."""
+    return "@" in url.rpartition("://")[2].partition("/")[0]
+
+
 class Model(Record):
+    # A URL may hold a key: it is not repeated.
+    model_config = ConfigDict(hide_input_in_errors=True)
+
     name: str
     """As the user writes it: `provider/model`."""
     protocols: tuple[Protocol, ...] = Field(default=(Protocol.OPENAI_CHAT,), min_length=1)
@@ -35,6 +45,13 @@ class Model(Record):
     free: bool = False
     """It runs on this machine: a call costs nothing."""
     retry: RetryPolicy = RetryPolicy()
+
+    @field_validator("base_url")
+    @classmethod
+    def tells_no_key(cls, url: str) -> str:
+        if holds_key(url):
+            raise ValueError(HOLDS_KEY)
+        return url
 
     @property
     def content(self) -> str:

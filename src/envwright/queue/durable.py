@@ -9,6 +9,7 @@ matters is only in memory.
 
 import asyncio
 import contextlib
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -27,6 +28,10 @@ async def serves_all(_: str) -> bool:
     return True
 
 
+async def nothing() -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Links:
     """How the rest of the worker takes part."""
@@ -37,6 +42,10 @@ class Links:
     """Told of every pulse."""
     is_gone: Callable[[str], bool] = lambda _: False
     """Whether a worker is known to be dead, before it is late."""
+    cancelled: Callable[[str], None] = lambda _: None
+    """Told of routes whose running jobs are being cancelled."""
+    reaped: Callable[[], Awaitable[None]] = nothing
+    """Called after others were found to be dead."""
 
 
 @dataclass(slots=True)
@@ -253,14 +262,29 @@ class DurableEngine(Engine):
             felt_at = self._felt_at = pulse.now
             served = await self._served(pulse)
             self._links.felt(pulse)
-            for name in pulse.cancelled & self._running.keys():
-                if not self._running[name].cancelled:
-                    self._running[name].cancelled = True
-                    self._running[name].task.cancel()
+            self._end_cancelled(pulse)
             await asyncio.to_thread(dispatch.learn, pulse, served)
             if drain and not self._performing and not self._left(pulse, served):
                 return
             await self._pause(pulse)
+
+    def _end_cancelled(self, pulse: Pulse) -> None:
+        named = [self._running[name] for name in pulse.cancelled & self._running.keys()]
+        # Once: a second time would cut short what it does to end well.
+        ending = [running for running in named if not running.cancelled]
+        for running in ending:
+            running.cancelled = True
+            running.task.cancel()
+        for route in {running.job.route for running in ending}:
+            self._links.cancelled(route)
+
+    def refuse(self, route: str) -> None:
+        """This worker turned out not to be able to serve a route."""
+        self._asked[route] = asyncio.get_running_loop().create_future()
+        self._asked[route].set_result(False)
+
+    def running_of(self, route: str) -> int:
+        return sum(running.job.route == route for running in self._running.values())
 
     def _left(self, pulse: Pulse, served: Set[str]) -> bool:
         """Whether there is work for this worker, or may be."""
@@ -310,8 +334,10 @@ class DurableEngine(Engine):
                 await self.state.put_back(sorted(lost))
                 dispatch.forget(lost)
                 judge = self._felt_at - self._steady_since > self._times.dead_after
-                taken = await self.state.reap(worker, self._links.is_gone, judge=judge)
-                if lost or taken:
+                dead, held = await self.state.reap(worker, self._links.is_gone, judge=judge)
+                if dead or held:
+                    await self._links.reaped()
+                if lost or held:
                     self._wake.set()
 
     def _worked_on(self, dispatch: Dispatch) -> Set[str]:
@@ -325,5 +351,5 @@ class DurableEngine(Engine):
 
 
 def reborn(worker: Worker) -> Worker:
-    name, _, life = worker.id.rpartition("~")
-    return replace(worker, id=f"{name}~{int(life) + 1}" if name else f"{worker.id}~1")
+    place = worker.id.partition("~")[0]
+    return replace(worker, id=f"{place}~{secrets.token_hex(3)}")

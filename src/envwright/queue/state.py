@@ -112,8 +112,11 @@ class State(Protocol):
 
     async def reap(
         self, worker: str, is_gone: Callable[[str], bool], *, judge: bool = True
-    ) -> Sequence[str]:
-        """Put back what the dead had; their tickets. Only who judges takes the late for dead."""
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Put back what dead workers had: who they were, and the tickets that they held.
+
+        Only who may judge takes the late for dead.
+        """
         ...
 
     async def prune(self) -> None:

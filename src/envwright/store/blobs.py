@@ -25,6 +25,9 @@ S3_VARIABLES = {
 }
 """obstore's option ← the usual variables; the first that is set."""
 PROBE = "envwright-blobs"
+PART_BYTES = 8 * 2**20
+"""Of a large blob in memory at a time."""
+PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,37 @@ class Blobs:
 
     async def get_async(self, name: str) -> bytes:
         return await asyncio.to_thread(self.get, name)
+
+    async def size(self, name: str) -> int | None:
+        """Its bytes as they are kept; None when there is no such blob."""
+        try:
+            return (await obstore.head_async(self._store, name))["size"]
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as error:
+            raise self.refusal(error) from error
+
+    async def put_file(self, name: str, file: Path) -> None:
+        """A file as it is, however large; written whole or not at all."""
+        try:
+            await obstore.put_async(
+                self._store, name, file, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE
+            )
+        except (BaseError, OSError) as error:
+            raise self.refusal(error) from error
+
+    def get_file(self, name: str, size: int, file: Path) -> None:
+        """A blob of this size as it is, into a file.
+
+        By ranges: one request for all of a large blob would outlast a client's patience.
+        """
+        try:
+            with file.open("wb") as out:
+                for start in range(0, size, PART_BYTES):
+                    end = min(start + PART_BYTES, size)
+                    out.write(obstore.get_range(self._store, name, start=start, end=end))
+        except (BaseError, OSError) as error:
+            raise self.refusal(error) from error
 
     def refusal(self, error: Exception) -> UsageError:
         return UsageError(

@@ -17,6 +17,7 @@ MOST_FAILURES = 10_000
 class TrialSummary:
     """What a table of results needs of one trial."""
 
+    environment: str
     agent: str
     task_key: str
     outcome: str | None
@@ -50,6 +51,7 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
     )
     statement = (
         sa.select(
+            trial.c.environment,
             trial.c.agent,
             trial.c.task_key,
             trial.c.outcome,
@@ -67,6 +69,7 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
     )
     for row in connection.execute(statement):
         yield TrialSummary(
+            environment=row.environment,
             agent=row.agent,
             task_key=row.task_key,
             outcome=row.outcome,
@@ -83,6 +86,7 @@ def summaries(connection: sa.Connection, sweep: str) -> Iterator[TrialSummary]:
 class Apart:
     """What one agent's trials cost beside the agent itself, at one seat."""
 
+    environment: str
     agent: str
     seat: str
     input_tokens: int
@@ -97,6 +101,7 @@ def spent_apart(connection: sa.Connection, sweep: str, seats: Sequence[str]) -> 
     call, trial = schema.model_call, schema.trial
     statement = (
         sa.select(
+            trial.c.environment,
             trial.c.agent,
             call.c.seat,
             sa.func.sum(call.c.input_tokens).label("input"),
@@ -108,11 +113,12 @@ def spent_apart(connection: sa.Connection, sweep: str, seats: Sequence[str]) -> 
         .join(trial, trial.c.id == call.c.trial)
         .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
         .where(schema.sweep_trial.c.sweep == sweep, call.c.seat.in_(seats))
-        .group_by(trial.c.agent, call.c.seat)
-        .order_by(trial.c.agent, call.c.seat)
+        .group_by(trial.c.environment, trial.c.agent, call.c.seat)
+        .order_by(trial.c.environment, trial.c.agent, call.c.seat)
     )
     return [
         Apart(
+            environment=row.environment,
             agent=row.agent,
             seat=row.seat,
             input_tokens=row.input or 0,

@@ -107,7 +107,7 @@ class JobStore:
 
     async def reap(
         self, worker: str, is_gone: Callable[[str], bool], *, judge: bool = True
-    ) -> Sequence[str]:
+    ) -> tuple[Sequence[str], Sequence[str]]:
         seconds = self._times.dead_after if judge else None
         return await self._write(workers.reap, self.tickets, worker, is_gone, seconds)
 

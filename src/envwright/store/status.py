@@ -41,8 +41,8 @@ def trial_job(trial: str) -> str:
     return f"trial:{trial}"
 
 
-def count_trials(connection: sa.Connection, sweep: str) -> dict[str, Counts]:
-    """Agent → how its trials stand."""
+def count_trials(connection: sa.Connection, sweep: str) -> dict[tuple[str, str], Counts]:
+    """(Environment, agent) → how its trials stand."""
     trial, job, queue = schema.trial, schema.job, schema.queue
     now = clock(connection)
     later = sa.or_(job.c.ready_at > now, queue.c.parked_until > now)
@@ -51,6 +51,7 @@ def count_trials(connection: sa.Connection, sweep: str) -> dict[str, Counts]:
     )
     solved = sa.case((trial.c.reward > SOLVED_ABOVE, 1), else_=0)
     columns = (
+        trial.c.environment,
         trial.c.agent,
         trial.c.outcome,
         trial.c.cause,
@@ -66,7 +67,7 @@ def count_trials(connection: sa.Connection, sweep: str) -> dict[str, Counts]:
         .outerjoin(queue, queue.c.name == job.c.queue)
         .where(schema.sweep_trial.c.sweep == sweep)
         .group_by(*columns)
-        .order_by(trial.c.agent)
+        .order_by(trial.c.environment, trial.c.agent)
     )
     planning = (
         connection.execute(
@@ -74,9 +75,9 @@ def count_trials(connection: sa.Connection, sweep: str) -> dict[str, Counts]:
         ).scalar()
         == SweepState.PLANNING
     )
-    found: dict[str, Counts] = {}
+    found: dict[tuple[str, str], Counts] = {}
     for row in connection.execute(statement):
-        counts = found.setdefault(row.agent, Counts())
+        counts = found.setdefault((row.environment, row.agent), Counts())
         counts.total += row.trials
         match row.state:
             case JobState.RUNNING:

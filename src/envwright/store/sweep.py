@@ -14,6 +14,7 @@ from envwright.environment import Environment, Task
 from envwright.record import digest
 from envwright.store import schema
 from envwright.store.engine import insert_or_keep
+from envwright.store.worker import live_workers
 from envwright.trial.part import Part
 from envwright.trial.spec import TrialSpec
 
@@ -246,3 +247,48 @@ def unscored(connection: sa.Connection, sweep: str) -> set[str]:
         .where(schema.trial.c.outcome.is_distinct_from("scored"))
     )
     return set(connection.execute(statement).scalars())
+
+
+def specs_of(connection: sa.Connection, sweep: str) -> dict[str, TrialSpec]:
+    """Every trial of a sweep."""
+    trial = schema.trial
+    statement = (
+        sa.select(trial.c.id, trial.c.spec)
+        .join(schema.sweep_trial, schema.sweep_trial.c.trial == trial.c.id)
+        .where(schema.sweep_trial.c.sweep == sweep)
+        .order_by(trial.c.n, trial.c.task_index)
+    )
+    return {row.id: TrialSpec.model_validate(row.spec) for row in connection.execute(statement)}
+
+
+def under_way(connection: sa.Connection) -> list[SweepRow]:
+    table = schema.sweep
+    statement = sa.select(table).where(table.c.state == str(SweepState.RUNNING))
+    return [to_sweep(row) for row in connection.execute(statement)]
+
+
+def take_orphans(connection: sa.Connection) -> list[str]:
+    """Sweeps whose own worker is gone and that nobody else would serve.
+
+    One that a worker which stays can serve belongs to no command from now on.
+    """
+    table, worker = schema.sweep, schema.worker
+    alone = (
+        sa.select(table.c.id)
+        .join(worker, worker.c.id == table.c.worker, isouter=True)
+        .where(table.c.state.in_([str(SweepState.PLANNING), str(SweepState.RUNNING)]))
+        .where(table.c.worker.is_not(None))
+        .where(sa.or_(worker.c.gone, worker.c.id.is_(None)))
+    )
+    orphans = list(connection.execute(alone).scalars())
+    if not orphans or not any(each.stays for each in live_workers(connection)):
+        return orphans
+    connection.execute(sa.update(table).where(table.c.id.in_(orphans)).values(worker=None))
+    return []
+
+
+def add_killed(connection: sa.Connection, sweep: str, sandboxes: int) -> None:
+    table = schema.sweep
+    connection.execute(
+        sa.update(table).where(table.c.id == sweep).values(killed=table.c.killed + sandboxes)
+    )

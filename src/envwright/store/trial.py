@@ -13,6 +13,7 @@ from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.outcome import Failed, Grade, Outcome, Scored
 from envwright.trial.spec import TrialSpec
 
+BATCH = 500
 LOST_ATTEMPTS = 3
 """So many lost in a row and the trial is given up as our failure."""
 GIVEN_UP = Failed(
@@ -115,17 +116,31 @@ def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int
     return sorted(lost.scalars())
 
 
-def is_given_up(connection: sa.Connection, trial: str) -> bool:
-    """Whether its last attempts were all lost."""
+def is_given_up(connection: sa.Connection, trial: str, before: int = 0) -> bool:
+    """Whether its last attempts were all lost, not counting those up to `before`."""
     table = schema.attempt
     statement = (
         sa.select(table.c.state)
-        .where(table.c.trial == trial)
+        .where(table.c.trial == trial, table.c.n > before)
         .order_by(table.c.n.desc())
         .limit(LOST_ATTEMPTS)
     )
     states = list(connection.execute(statement).scalars())
     return states == [str(AttemptState.LOST)] * LOST_ATTEMPTS
+
+
+def attempts_before(connection: sa.Connection, trials: Sequence[str]) -> dict[str, int]:
+    """Trials of these that were attempted → how often."""
+    table = schema.attempt
+    found: dict[str, int] = {}
+    for start in range(0, len(trials), BATCH):
+        statement = (
+            sa.select(table.c.trial, sa.func.max(table.c.n))
+            .where(table.c.trial.in_(trials[start : start + BATCH]))
+            .group_by(table.c.trial)
+        )
+        found.update({trial: n for trial, n in connection.execute(statement)})
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,8 @@ FORGET_AFTER_SECONDS = 86400.0
 
 def hello(connection: sa.Connection, worker: Worker) -> None:
     now = clock(connection)
-    row = {
-        "id": worker.id,
-        "release": worker.release,
-        "slots": worker.slots,
-        "stays": worker.stays,
-        "begun_at": now,
-        "beat_at": now,
-    }
+    row = {"id": worker.id, "release": worker.release, "slots": worker.slots}
+    row |= {"stays": worker.stays, "begun_at": now, "beat_at": now}
     connection.execute(insert_or_keep(connection, schema.worker), row)
 
 
@@ -89,8 +83,8 @@ def reap(
     worker: str,
     is_gone: Callable[[str], bool],
     seconds: float | None = DEAD_AFTER_SECONDS,
-) -> list[str]:
-    """Take over from workers that are dead: what they had waits again; the tickets they held.
+) -> tuple[list[str], list[str]]:
+    """Take over from workers that are dead: who they were, and the tickets that they held.
 
     Without `seconds` nobody is late. Not who has just died is looked for, but what nobody
     alive holds: whoever died while taking over, or claimed after being taken for dead, is
@@ -109,7 +103,8 @@ def reap(
         connection.execute(sa.update(table).where(table.c.id.in_(dead)).values(gone=True))
     live = list(connection.execute(sa.select(table.c.id).where(sa.not_(table.c.gone))).scalars())
     left = running_tickets(connection, schema.job.c.worker.not_in(live))
-    return put_back(connection, tickets, left.union(tickets.held_by_none_of(connection, live)))
+    left.update(tickets.held_by_none_of(connection, live))
+    return dead, put_back(connection, tickets, left)
 
 
 def stray(connection: sa.Connection, tickets: Tickets) -> list[str]:

@@ -172,6 +172,7 @@ def failed_provider(error: ProviderError) -> Failed:
     return Failed(
         cause=Cause.PROVIDER,
         detail=str(error),
+        model=error.model,
         fault=error.code,
         retryable=error.transient,
         retry_after_seconds=error.retry_after_seconds,

@@ -41,6 +41,8 @@ class Failed(Record):
     """What broke, with the environment's own traceback where there is one."""
     fault: Fault | None = None
     """What the provider's error means, where that is known."""
+    model: str | None = None
+    """Whose provider it was."""
     retryable: bool = False
     retry_after_seconds: float | None = None
     refused: bool = False

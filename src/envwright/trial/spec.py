@@ -32,6 +32,10 @@ class Sampling(Record):
     reasoning_effort: str | None = None
     """Passed on to models that reason; `--reasoning-effort` wins."""
 
+    def under(self, other: "Sampling") -> "Sampling":
+        """What the other asks for where it does, else this."""
+        return self.model_copy(update=other.model_dump(exclude_none=True))
+
     def of_repetition(self, n: int) -> "Sampling":
         """What the n-th trial asks for: under one seed all of them would be the same draw."""
         return self if self.seed is None else self.model_copy(update={"seed": self.seed + n})

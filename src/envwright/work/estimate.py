@@ -72,6 +72,39 @@ def request_length(task: Task) -> int:
     return len(task.prompt) + len(str(task.row.get("system_prompt") or ""))
 
 
+def estimate_trial(
+    agent: AgentSpec,
+    tasks: Sequence[Task],
+    models: Mapping[str, Model],
+    history: tuple[float, float, int] | None,
+    max_tokens: int | None,
+) -> Spending:
+    """What one trial may take, for a budget to set aside."""
+    one = estimate_agent(agent, 1, tasks, models, history, max_tokens)
+    return Spending(
+        tokens=one.input_tokens + one.output_tokens,
+        cost_usd=one.cost_usd,
+        known_usd=one.cost_usd or 0.0,
+    )
+
+
+def merged(estimates: Mapping[str, Estimate]) -> Estimate:
+    """Of several environments, by name."""
+    costs = [each.cost_usd for each in estimates.values()]
+    known = [cost for cost in costs if cost is not None]
+    return Estimate(
+        trials=sum(each.trials for each in estimates.values()),
+        scored=sum(each.scored for each in estimates.values()),
+        cost_usd=sum(known) if len(known) == len(costs) else None,
+        agents={
+            f"{name}: {agent}": row
+            for name, each in estimates.items()
+            for agent, row in each.agents.items()
+        },
+        apart=tuple(dict.fromkeys(seat for each in estimates.values() for seat in each.apart)),
+    )
+
+
 def estimate_agent(
     agent: AgentSpec,
     count: int,

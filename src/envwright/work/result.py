@@ -9,9 +9,12 @@ from envwright.agent import AgentSpec
 from envwright.errors import Cause
 from envwright.record import Record
 from envwright.stats import Interval, mean, mean_interval, wilson
-from envwright.store.sweep import Apart, TrialSummary
+from envwright.store.result import Apart, TrialSummary
+from envwright.store.status import SOLVED_ABOVE, Counts
+from envwright.store.sweep import SweepState
 
-SOLVED_ABOVE = 0.5
+Name = tuple[str, str]
+"""An environment and an agent."""
 
 
 class Tokens(Record):
@@ -32,6 +35,8 @@ class AgentResult(Record):
     failed: dict[Cause, int]
     missing: int = 0
     """Without an outcome: stopped, or not reached."""
+    certain: int = 0
+    """Of the missing, those that would not have changed their task's verdict."""
     mean_reward: float | None
     mean_interval: Interval | None
     solved: int
@@ -43,6 +48,7 @@ class AgentResult(Record):
     cost_usd: float | None
     """Of all of them together; None when the price of any call is unknown."""
     baseline: bool = False
+    queue: str = Field(default="", exclude=True)
 
 
 class SweepResult(Record):
@@ -54,34 +60,45 @@ class SweepResult(Record):
     """The last line of what broke → in how many trials; the most frequent first."""
     failures: tuple[str, ...] = Field(default=(), exclude=True)
     """Our own bugs outside any trial."""
+    state: SweepState = SweepState.DONE
+    stopped_by: str | None = None
+    """Why it ended before all of its trials were done."""
+
+
+def titles(names: Iterable[Name]) -> dict[Name, str]:
+    """What each is called: by its agent, and by its environment where there are several."""
+    unique = list(dict.fromkeys(names))
+    several = len({environment for environment, _ in unique}) > 1
+    return {each: f"{each[0]}: {each[1]}" if several else each[1] for each in unique}
 
 
 def sum_up(
     sweep: str,
-    agents: Sequence[AgentSpec],
+    agents: Mapping[Name, AgentSpec],
     summaries: Iterable[TrialSummary],
     apart: Sequence[Apart],
-    closed: Mapping[str, str],
-    failures: tuple[str, ...] = (),
+    counts: Mapping[Name, Counts],
 ) -> SweepResult:
-    by_agent: dict[str, list[TrialSummary]] = {str(agent): [] for agent in agents}
+    by_agent: dict[Name, list[TrialSummary]] = {name: [] for name in agents}
     for summary in summaries:
-        by_agent[summary.agent].append(summary)
+        by_agent[summary.environment, summary.agent].append(summary)
+    called = titles(agents)
     return SweepResult(
         sweep=sweep,
         agents={
-            str(agent): sum_up_agent(
-                agent, by_agent[str(agent)], [each for each in apart if each.agent == str(agent)]
+            called[name]: sum_up_agent(
+                agent,
+                by_agent[name],
+                [each for each in apart if (each.environment, each.agent) == name],
+                counts.get(name, Counts()),
             )
-            for agent in agents
+            for name, agent in agents.items()
         },
-        closed=dict(closed),
-        failures=failures,
     )
 
 
 def sum_up_agent(
-    agent: AgentSpec, rows: Sequence[TrialSummary], apart: Sequence[Apart]
+    agent: AgentSpec, rows: Sequence[TrialSummary], apart: Sequence[Apart], counts: Counts
 ) -> AgentResult:
     by_task: dict[str, list[float]] = {}
     for row in rows:
@@ -117,4 +134,6 @@ def sum_up_agent(
         },
         cost_usd=sum(known) if len(known) == len(costs) else None,
         baseline=agent.kind.is_baseline,
+        certain=counts.certain,
+        queue=agent.queue,
     )

@@ -1,156 +1,56 @@
-"""A sweep: select tasks, plan, run what has no reward yet, and sum up.
+"""A sweep: planned once, submitted to the queues, ended when its last trial is.
 
-Only trials without a `Scored` outcome are run; what an earlier sweep measured counts
-for this one. Results come from the store, never from memory.
+Only trials without a `Scored` outcome are run; what an earlier sweep measured counts for
+this one, and a trial that another sweep runs already is waited for, not run twice.
 """
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pydantic import JsonValue
-
-from envwright.agent import AgentKind, AgentSpec, Assignment
-from envwright.agent.script import Script
-from envwright.budget import Budget
 from envwright.environment import Environment, Task
 from envwright.environment.egress import Mode
 from envwright.errors import UsageError
-from envwright.gateway import ENVIRONMENT, Gateway
 from envwright.host import Loaded
-from envwright.model import Model
-from envwright.queue import MemoryEngine
-from envwright.store import Store
+from envwright.queue import CONTROL, Done, Job, Result
+from envwright.queue.job import CONTROL_LIMIT
+from envwright.store import Store, schema
+from envwright.store import result as results
+from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
-from envwright.trial import Limits, Outcome, Sampling, TrialSpec
-from envwright.trial.plan import Plan, draw, trials_of
-from envwright.trial.run import Bench
+from envwright.store.revision import keep_revision
+from envwright.store.state import JobStore
+from envwright.store.sweep import NewSweep, SweepRow, SweepState
+from envwright.trial import TrialSpec
+from envwright.trial.part import Cast, Part
+from envwright.trial.plan import Plan, trials_of
 from envwright.trial.seat import Seating, check_judge, seat_all
-from envwright.work.result import SweepResult, sum_up
-from envwright.work.trial import KIND, TrialWork, is_alive, job_of
+from envwright.work.request import Request
+from envwright.work.trial import Order, job_of
 
+KIND = "sweep"
 HOST_LIMIT = 32
 """Trials at once of agents that ask no model."""
-SEARCHED_FOR_KEY = 100_000
-DRAWN_AMONG = 1_000
-"""Tasks of an endless environment that a seed draws among, unless more are wanted."""
+AT_ONCE = 500
+GONE = "the command that ran it is gone"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What the user asked for."""
+class Planned:
+    """One environment of a sweep, with its trials by id."""
 
-    agents: tuple[AgentSpec, ...]
-    tasks: int | None = None
-    trials: int = 1
-    selected: tuple[str, ...] = ()
-    task_seed: str | None = None
-    """Draws the tasks; without one they are the first."""
-    sampling: Sampling = Sampling()
-    args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    seat: str | None = None
-    """The one to measure; None where there is no choice."""
-    fresh: bool = False
-    limits: Limits = Limits()
-    budget: Budget = Budget()
-    limit: int | None = None
-    """Trials at once of every model, in place of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who the names stand for."""
-
-    models: Mapping[str, Model]
-    scripts: Mapping[str, Script]
-    judge: Model | None = None
-    seats: Mapping[str, Model] = field(default_factory=dict[str, Model])
-    """Models that were named for seats."""
-
-
-@dataclass(slots=True)
-class Watch:
-    """How the edge follows a sweep."""
-
-    planned: Callable[[str, Sequence[TrialSpec], set[str]], None]
-    ended: Callable[[TrialSpec, Outcome], None]
-    stop: asyncio.Event
-
-
-async def select_tasks(loaded: Loaded, request: Request) -> list[Task]:
-    """The tasks that the request names; `UsageError` when it names none."""
-    count = loaded.environment.tasks
-    name = loaded.environment.name
-    if request.selected:
-        return served([await find_task(loaded, text) for text in request.selected], name)
-    if count.infinite and request.tasks is None:
-        raise UsageError(f"environment {name!r} has endless tasks", hint="say how many with -n")
-    wanted = request.tasks if request.tasks is not None else count.count or 0
-    if request.task_seed is None:
-        tasks = await loaded.tasks(0, wanted)
-    else:
-        among = max(DRAWN_AMONG, wanted) if count.count is None else count.count
-        tasks = [
-            task
-            for place in draw(request.task_seed, among, wanted)
-            for task in await loaded.tasks(place, place + 1)
-        ]
-    if not tasks:
-        raise UsageError(f"environment {name!r} has no tasks", hint="check its arguments")
-    if count.infinite and len(tasks) < wanted:
-        raise UsageError(
-            f"environment {name!r} sets INFINITE = True, and ends after {len(tasks)} tasks",
-            hint=f"ask for no more than that: -n {len(tasks)}",
-        )
-    return served(tasks, name)
-
-
-def served(tasks: list[Task], name: str) -> list[Task]:
-    """These tasks; `UsageError` when one of them cannot be run here."""
-    for task in tasks:
-        if task.unserved is not None:
-            raise UsageError(
-                f"task {task.index} of environment {name!r}: {task.unserved}",
-                hint="choose others with --task",
-            )
-    return tasks
+    part: Part
+    loaded: Loaded
+    tasks: Sequence[Task]
+    trials: Mapping[str, TrialSpec]
 
 
 def seating_of(request: Request, environment: Environment, cast: Cast) -> Seating:
     check_judge(environment, cast.judge)
     return seat_all(environment, request.seat, cast.seats, cast.judge)
-
-
-async def find_task(loaded: Loaded, text: str) -> Task:
-    """A task by its index, or by the beginning of its key."""
-    name, count = loaded.environment.name, loaded.environment.tasks
-    if text.isdecimal() and len(text) < 8:
-        found = await loaded.tasks(int(text), int(text) + 1)
-        if found:
-            return found[0]
-        raise UsageError(f"environment {name!r} has no task {text}", hint=f"it has {count.count}")
-    if len(text) < 4:
-        raise UsageError(
-            f"--task {text!r} is neither an index nor the beginning of a key",
-            hint="give an index, or 4 characters of a key at least",
-        )
-    searched = SEARCHED_FOR_KEY if count.count is None else count.count
-    matches: dict[str, Task] = {}
-    for start in range(0, searched, 5000):
-        batch = await loaded.tasks(start, min(searched, start + 5000))
-        for task in batch:
-            if task.key.startswith(text):
-                matches.setdefault(task.key, task)
-        if not batch or (matches and count.infinite):
-            break
-    if len(matches) == 1:
-        return next(iter(matches.values()))
-    problem = "names several tasks" if matches else "names no task"
-    raise UsageError(f"--task {text!r} {problem} of {name!r}", hint="see `envwright env tasks`")
 
 
 def plan_trials(
@@ -169,7 +69,6 @@ def plan_trials(
         seat=seating.measured if len(loaded.environment.seats) > 1 else None,
         played={name: model.content for name, model in seating.played.items()},
         limits=request.limits,
-        cap=request.budget.of_trial(),
         venv=loaded.venv,
         egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
         secrets=tuple(sorted(loaded.permit.secrets.values)),
@@ -180,78 +79,159 @@ def plan_trials(
     return plan, {spec.id: spec for spec in trials_of(plan, revision, first)}
 
 
-async def run_sweep(
-    request: Request, loaded: Loaded, cast: Cast, store: Store, gateway: Gateway, watch: Watch
-) -> SweepResult:
-    environment = loaded.environment
-    tasks = await select_tasks(loaded, request)
-    plan, planned = plan_trials(request, loaded, cast, tasks, store)
-    sweep = new_sweep_id()
-    now = datetime.now(UTC)
-
-    def save() -> set[str]:
-        lost = store.write(trials.close_lost, is_alive, now)
-        store.write(sweeps.save_sweep, sweep, environment, plan, list(planned.values()), now)
-        store.write(sweeps.save_tasks, environment, request.args, tasks)
-        # What took its worker with it time and again is reported, not started once more.
-        given_up = {trial for trial in lost if store.read(trials.is_given_up, trial)}
-        return store.read(sweeps.unscored, sweep) - given_up
-
-    await store.blobs.check()
-    missing = await asyncio.to_thread(save)
-    watch.planned(sweep, list(planned.values()), missing)
-    engine = MemoryEngine()
-    for agent in request.agents:
-        model = cast.models.get(agent.queue)
-        own = model.limit if model else HOST_LIMIT
-        engine.ensure_queue(agent.queue, request.limit or own)
-    for trial, spec in planned.items():
-        if trial in missing:
-            engine.submit(job_of(spec, trial))
-    begun = time.monotonic()
-
-    def exhausted() -> str | None:
-        spent = gateway.spent.plus(0, 0.0, time.monotonic() - begun)
-        return request.budget.exceeded(spent)
-
-    bench_of = bencher(request, loaded, cast, gateway)
-    work = TrialWork(store, planned, bench_of, watch.ended, exhausted)
-    await engine.run({KIND: work}, watch.stop)
-    closed = {name: stats.closed for name, stats in engine.stats().items() if stats.closed}
-    await store.flush()
-    summaries = await asyncio.to_thread(
-        lambda: store.read(lambda c: list(sweeps.summaries(c, sweep)))
-    )
-    why = store.read(sweeps.failure_counts, sweep)
-    apart = store.read(sweeps.spent_apart, sweep, [ENVIRONMENT, *plan.played])
-    result = sum_up(sweep, request.agents, summaries, apart, closed, tuple(engine.failures))
-    return result.model_copy(update={"why": why})
-
-
-def bencher(
-    request: Request, loaded: Loaded, cast: Cast, gateway: Gateway
-) -> Callable[[TrialSpec], Bench]:
-    played = seating_of(request, loaded.environment, cast).played
-
-    def bench_of(spec: TrialSpec) -> Bench:
-        agent = spec.agent
-        script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
-        return Bench(
-            hosts=loaded.pool,
-            gateway=gateway,
-            model=cast.models.get(agent.subject or "") if agent.kind.needs_model else None,
-            judge=cast.judge,
-            limits=request.limits,
-            assignment=Assignment(
-                agent=agent, turns=request.limits.turns, wall_seconds=request.limits.wall_seconds
-            ),
-            replies=script.replies_for(spec.index, spec.key) if script else [],
-            played=played,
-        )
-
-    return bench_of
-
-
 def new_sweep_id() -> str:
     """Sorts by time: seconds in hex, then chance."""
     return f"{int(datetime.now(UTC).timestamp()):08x}{secrets.token_hex(4)}"
+
+
+def limits_of(planned: Sequence[Planned], given: Mapping[str, int]) -> dict[str, int]:
+    """Queue → trials at once; the models of judges and seats have queues too."""
+    limits: dict[str, int] = {}
+    for each in planned:
+        for agent in each.part.plan.agents:
+            limits.setdefault(agent.queue, HOST_LIMIT)
+        limits |= {model.name: model.limit for model in each.part.asked}
+    return {**limits, **{name: limit for name, limit in given.items() if name in limits}}
+
+
+async def submit(
+    new: NewSweep,
+    planned: Sequence[Planned],
+    limits: Mapping[str, int],
+    store: Store,
+    state: JobStore,
+    say: Callable[[str], None],
+) -> set[str]:
+    """Keep the sweep and put what is missing of it into the queues; the trials that are."""
+    await store.blobs.check()
+    for each in planned:
+        await keep_revision(store.blobs, each.loaded.source)
+    now = datetime.now(UTC)
+    parts = [each.part for each in planned]
+    environments = [each.loaded.environment for each in planned]
+    await store.write_soon(sweeps.save_sweep, new, parts, environments, now)
+    for each in planned:
+        environment = each.loaded.environment
+        await store.write_soon(sweeps.save_tasks, environment, each.part.args, each.tasks)
+        specs = list(each.trials.values())
+        for start in range(0, len(specs), AT_ONCE):
+            some = specs[start : start + AT_ONCE]
+            await store.write_soon(sweeps.save_trials, new.id, environment.name, some, now)
+    await state.ensure_queue(CONTROL, CONTROL_LIMIT)
+    for name, limit in limits.items():
+        await state.ensure_queue(name, limit)
+    sweep = await read_sweep(store, new.id)
+    return await enqueue(sweep, [each.trials for each in planned], store, state, say)
+
+
+async def enqueue(
+    sweep: SweepRow,
+    planned: Sequence[Mapping[str, TrialSpec]],
+    store: Store,
+    state: JobStore,
+    say: Callable[[str], None],
+) -> set[str]:
+    """Put a sweep's trials without a reward into the queues, and its end behind them."""
+    missing = await asyncio.to_thread(store.read, sweeps.unscored, sweep.id)
+    before = await asyncio.to_thread(store.read, trials.attempts_before, sorted(missing))
+    jobs = [
+        job_of(spec, Order(sweep.id, n, trial, before.get(trial, 0)), sweep.priority)
+        for n, part in enumerate(planned)
+        for trial, spec in part.items()
+        if trial in missing
+    ]
+    for start in range(0, len(jobs), AT_ONCE):
+        await state.submit(jobs[start : start + AT_ONCE], 0.0, (), again=True)
+        if len(jobs) > 10 * AT_ONCE:
+            say(f"{min(start + AT_ONCE, len(jobs))} of {len(jobs)} trials are queued")
+    end = Job(kind=KIND, id=f"sweep:{sweep.id}", queue=CONTROL, route=sweep.id)
+    await state.submit([end], 0.0, [job.id for job in jobs], again=True)
+    resumable = [each for each in SweepState if each is not SweepState.RUNNING]
+    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=resumable)
+    return missing
+
+
+@dataclass(slots=True)
+class SweepWork:
+    """Handles `sweep` jobs: the last trial is final, and so is the sweep."""
+
+    async def __call__(self, job: Job) -> Result:
+        def end(connection: object) -> None:
+            sweeps.set_state(connection, job.route, SweepState.DONE)  # pyright: ignore
+
+        return Done(record=end)
+
+
+async def read_sweep(store: Store, name: str) -> SweepRow:
+    row = await asyncio.to_thread(store.read, sweeps.read_sweep, name)
+    assert row is not None
+    return row
+
+
+def find_sweep(store: Store, text: str) -> SweepRow:
+    """The sweep whose id begins so; `UsageError` when there is none, or several."""
+    found = store.read(sweeps.find_sweep, text)
+    if len(found) != 1:
+        problem = "names several sweeps" if found else "is no sweep"
+        raise UsageError(f"{text!r} {problem}", hint="see `envwright sweep list`")
+    row = store.read(sweeps.read_sweep, found[0])
+    assert row is not None
+    return row
+
+
+async def resume(
+    sweep: SweepRow, store: Store, state: JobStore, say: Callable[[str], None]
+) -> set[str]:
+    """Put back what has no reward."""
+    parts = await asyncio.to_thread(store.read, sweeps.parts_of, sweep.id)
+    if not parts:
+        raise UsageError(
+            f"sweep {sweep.id} was kept by an older release, without what it needs to run",
+            hint="run its command again",
+        )
+    known = await asyncio.to_thread(store.read, sweeps.specs_of, sweep.id)
+    planned: list[dict[str, TrialSpec]] = [{} for _ in parts]
+    for trial, spec in known.items():
+        n = next(i for i, part in enumerate(parts) if covers(part, spec))
+        planned[n][trial] = spec
+    return await enqueue(sweep, planned, store, state, say)
+
+
+def covers(part: Part, spec: TrialSpec) -> bool:
+    same = part.revision == spec.revision and part.plan.args == spec.args
+    return same and (spec.index, spec.key) in part.plan.tasks and spec.agent in part.plan.agents
+
+
+async def end_sweep(
+    sweep: str, to: SweepState, why: str, store: Store, state: JobStore
+) -> tuple[int, int]:
+    """Stop or cancel: how many trials had not begun, and how many run and are ended soon."""
+    await store.write_soon(sweeps.set_state, sweep, to, why)
+    table = schema.job
+    ended = await state.cancel_where((table.c.route == sweep) & (table.c.kind == "trial"), why)
+    await hand_over(store, state)
+    return ended
+
+
+async def hand_over(store: Store, state: JobStore) -> None:
+    """Trials that one sweep gave up and another still wants are put back for that one."""
+    for sweep in await asyncio.to_thread(store.read, sweeps.under_way):
+        stuck = await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id)
+        if stuck:
+            await resume(sweep, store, state, lambda _: None)
+
+
+async def settle_orphans(store: Store, state: JobStore) -> list[str]:
+    """Sweeps whose command is gone: whoever stays serves them, else they are stopped."""
+    stopped = await store.write_soon(sweeps.take_orphans)
+    for sweep in stopped:
+        await end_sweep(sweep, SweepState.STOPPED, GONE, store, state)
+    return stopped
+
+
+def history_of(
+    store: Store, revision: str, agents: Sequence[str]
+) -> dict[str, tuple[float, float, int]]:
+    """Agent → tokens in and out of a scored trial, and of how many."""
+    found = {agent: store.read(results.mean_tokens, revision, agent) for agent in agents}
+    return {agent: each for agent, each in found.items() if each is not None}

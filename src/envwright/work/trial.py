@@ -1,63 +1,200 @@
-"""The job that runs one trial: claim, run, keep the trace, record, decide what is next."""
+"""The job that runs one trial: reserve, run, keep the trace, record, decide what is next.
+
+What it spent and what it came to are written together with the job's own end. A trial that
+its provider sent away is parked; what that wasted stays in the ledger.
+"""
 
 import asyncio
-import os
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
+import sqlalchemy as sa
+
+from envwright.budget import Budget, Room, Spending, Spent, Start, Wait
+from envwright.errors import Broken, Unserved, UsageError
 from envwright.model import RetryPolicy
-from envwright.queue import Done, Job, Park, Result
-from envwright.queue.policy import Again, Failure, Tried, next_try
-from envwright.record import Json, mapping
+from envwright.queue import Cancel, Done, Job, Learned, Park, Result
+from envwright.queue.policy import Failure, Tried, next_try
+from envwright.record import Json
+from envwright.stats import certain, why_certain
 from envwright.store import Store
+from envwright.store import status as statuses
+from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
+from envwright.store.spending import reserve, settle
 from envwright.trial import Failed, Grade, Outcome, Scored, TrialSpec
 from envwright.trial.attempt import Attempt, AttemptState
 from envwright.trial.run import Bench, run
 
 KIND = "trial"
+LOOK_AGAIN_SECONDS = 1.0
+"""A trial that waits for others to leave it room in the budget."""
+SOLVED_ABOVE = statuses.SOLVED_ABOVE
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a job of this kind asks for."""
+
+    sweep: str
+    part: int
+    trial: str
+    before: int = 0
+    """Attempts that the trial had when it was submitted."""
+    isolated: bool = False
+    tried: Tried = Tried()
+
+    @classmethod
+    def of(cls, job: Job) -> "Order":
+        said = job.payload
+        tried = Tried(charged=int(said.get("charged", 0)), parks=int(said.get("parks", 0)))
+        trial = job.id.removeprefix("trial:")
+        return cls(
+            sweep=str(said["sweep"]),
+            part=int(said["part"]),
+            trial=trial,
+            before=int(said.get("before", 0)),
+            isolated=bool(said.get("isolated")),
+            tried=tried,
+        )
+
+    def payload(self) -> Json:
+        said: Json = {"sweep": self.sweep, "part": self.part, "before": self.before}
+        if self.isolated:
+            said["isolated"] = True
+        return {**said, "charged": self.tried.charged, "parks": self.tried.parks}
+
+
+def job_of(spec: TrialSpec, order: Order, priority: int = 0) -> Job:
+    return Job(
+        kind=KIND,
+        id=statuses.trial_job(order.trial),
+        queue=spec.agent.queue,
+        payload=order.payload(),
+        priority=priority,
+        route=order.sweep,
+        parent=f"sweep:{order.sweep}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    spec: TrialSpec
+    sweep: sweeps.SweepRow
+    attempt: int | None
+    """None when the trial is given up."""
+    room: Room = Start()
 
 
 @dataclass(slots=True)
 class TrialWork:
-    """Handles `trial` jobs of one sweep."""
+    """Handles `trial` jobs, of whatever sweep."""
 
     store: Store
-    specs: Mapping[str, TrialSpec]
-    bench_of: Callable[[TrialSpec], Bench]
-    ended: Callable[[TrialSpec, Outcome], None]
-    exhausted: Callable[[], str | None]
-    """Which cap of the sweep's budget is reached, in words."""
+    worker: Callable[[], str]
+    bench: Callable[[Order, TrialSpec, Budget], AbstractAsyncContextManager[Bench]]
+    estimated: Callable[[Order, str], Awaitable[Spending]]
+    cancel: Callable[[Sequence[str], str], Awaitable[int]]
+    refuse: Callable[[str, Unserved], None]
+    store_budget: Budget = Budget()
 
     async def __call__(self, job: Job) -> Result:
-        if (reached := self.exhausted()) is not None:
-            return Done(close_queue=f"the budget is spent: {reached}")
-        spec = self.specs[job.id]
-        bench = self.bench_of(spec)
-        isolated = bool(job.payload.get("isolated"))
+        order = Order.of(job)
         now = datetime.now(UTC)
-        n = await self.store.write_soon(trials.open_attempt, job.id, worker_name(), now)
+        spec = await asyncio.to_thread(self.store.read, trials.spec_of, order.trial)
+        guess = await self.estimated(order, str(spec.agent))
+        begun = await self.store.write_soon(self.begin, job, order, spec, guess, now)
+        match begun.room:
+            case Wait():
+                return Park(LOOK_AGAIN_SECONDS)
+            case Spent(why=why):
+                words = f"the budget is spent: {why}"
+                state = sweeps.SweepState.SPENT
+                return Cancel(
+                    words,
+                    record=lambda c: ignore(sweeps.set_state(c, order.sweep, state, words)),
+                    route=True,
+                )
+            case Start():
+                pass
+        if begun.attempt is None:
+            return Done(record=lambda c: trials.set_outcome(c, order.trial, trials.GIVEN_UP, now))
         try:
-            attempt, grade = await run(spec, n, bench, isolated=isolated)
+            attempt, grade, retry = await self.attempt(order, begun, now)
             blob = await self.keep(attempt)
         except asyncio.CancelledError:
-            self.store.write(trials.close_attempt, cancelled(job.id, n, now), None, None, None)
+            self.store.write(self.close_cancelled, order, begun, now)
             raise
-        if grade is None:
-            await self.store.write_soon(trials.close_attempt, attempt, blob, None, None)
-            return Park(0.0, payload={**job.payload, "isolated": True})
-        again = again_after(grade, tried(job), bench)
-        final = grade.outcome if again is None else None
-        await self.store.write_soon(trials.close_attempt, attempt, blob, grade, final)
-        if again is not None:
-            return Park(again.seconds, payload={**job.payload, "tried": asdict(again.tried)})
-        self.ended(spec, grade.outcome)
-        if isinstance(grade.outcome, Failed) and grade.outcome.refused:
-            return Done(close_queue=grade.outcome.detail)
-        return Done()
+        except Unserved as why:
+            self.store.write(self.close_cancelled, order, begun, now)
+            self.refuse(order.sweep, why)
+            return Park(LOOK_AGAIN_SECONDS)
+        result = decide(order, begun, attempt, grade, retry, blob)
+        if isinstance(result, Done) and begun.sweep.until_certain and grade is not None:
+            await self.stop_early(order, spec, grade.outcome)
+        return result
+
+    def begin(
+        self,
+        connection: sa.Connection,
+        job: Job,
+        order: Order,
+        spec: TrialSpec,
+        guess: Spending,
+        now: datetime,
+    ) -> Begun:
+        """A fresh attempt, what it may cost set aside; what died before it is closed and paid."""
+        agent = str(spec.agent)
+        for lost in trials.close_lost(connection, order.trial, now):
+            settle(connection, order.sweep, agent, order.trial, lost)
+        sweep = sweeps.read_sweep(connection, order.sweep)
+        assert sweep is not None
+        if trials.is_given_up(connection, order.trial, order.before):
+            return Begun(spec, sweep, None)
+        room = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
+        if not isinstance(room, Start):
+            return Begun(spec, sweep, None, room)
+        n = trials.open_attempt(connection, order.trial, self.worker(), now)
+        return Begun(spec, sweep, n)
+
+    async def attempt(
+        self, order: Order, begun: Begun, now: datetime
+    ) -> tuple[Attempt, Grade | None, RetryPolicy]:
+        n = begun.attempt
+        assert n is not None
+        try:
+            caps = begun.sweep.budget.of_trial() or Budget()
+            async with self.bench(order, begun.spec, caps) as bench:
+                retry = bench.model.retry if bench.model else RetryPolicy()
+                attempt, grade = await run(begun.spec, n, bench, isolated=order.isolated)
+                return attempt, grade, retry
+        except Unserved:
+            raise
+        except (Broken, UsageError) as error:
+            # What the trial needs could not be had here: that is an outcome like any other.
+            outcome = outcome_of(error)
+            attempt = ended(order.trial, n, now, AttemptState.FINISHED, None)
+            grade = Grade(
+                trial=order.trial,
+                attempt=n,
+                revision=begun.spec.revision,
+                outcome=outcome,
+                graded_at=datetime.now(UTC),
+            )
+            return attempt, grade, RetryPolicy()
+
+    def close_cancelled(
+        self, connection: sa.Connection, order: Order, begun: Begun, now: datetime
+    ) -> None:
+        assert begun.attempt is not None
+        state = AttemptState.CANCELLED
+        attempt = ended(order.trial, begun.attempt, now, state, "it was stopped while it ran")
+        if trials.close_attempt(connection, attempt, None, None, None):
+            agent = str(begun.spec.agent)
+            settle(connection, order.sweep, agent, order.trial, begun.attempt)
 
     async def keep(self, attempt: Attempt) -> str | None:
         """The traces as a blob, before anything says that they exist."""
@@ -68,52 +205,73 @@ class TrialWork:
         await self.store.blobs.put(name, body)
         return name
 
+    async def stop_early(self, order: Order, spec: TrialSpec, outcome: Outcome) -> None:
+        """Leave out what is planned for this task and agent, once it would change nothing."""
+        if not isinstance(outcome, Scored):
+            return
+        found = await asyncio.to_thread(
+            self.store.read, statuses.group_of, order.sweep, str(spec.agent), spec.key
+        )
+        scored = found.scored + 1
+        solved = found.solved + (outcome.reward > SOLVED_ABOVE)
+        if found.waiting and certain(solved, scored, found.planned):
+            why = why_certain(solved, scored, found.planned)
+            await self.cancel(found.waiting, f"{statuses.CERTAIN}{why}")
 
-def tried(job: Job) -> Tried:
-    return Tried(**mapping(job.payload.get("tried")))
 
+def decide(
+    order: Order,
+    begun: Begun,
+    attempt: Attempt,
+    grade: Grade | None,
+    retry: RetryPolicy,
+    blob: str | None,
+) -> Result:
+    """What an attempt means for its trial and its queue. Pure: it says what to write."""
+    agent = str(begun.spec.agent)
 
-def again_after(grade: Grade, before: Tried, bench: Bench) -> Again | None:
-    """When the trial is tried again; None when this grade is its last."""
+    def record(final: Outcome | None) -> Callable[[sa.Connection], None]:
+        def write(connection: sa.Connection) -> None:
+            trials.close_attempt(connection, attempt, blob, grade, final)
+            settle(connection, order.sweep, agent, order.trial, attempt.n)
+
+        return write
+
+    if grade is None:
+        alone = replace(order, isolated=True)
+        return Park(0.0, payload=alone.payload(), record=record(None))
     outcome = grade.outcome
     if isinstance(outcome, Scored):
-        return None
+        return Done(record=record(outcome), learned=Learned())
     failure = Failure(outcome.cause, outcome.retryable, outcome.fault, outcome.retry_after_seconds)
-    retry = bench.model.retry if bench.model else RetryPolicy()
-    return next_try(failure, before, random.random(), retry)
+    again = next_try(failure, order.tried, random.random(), retry)
+    # Another model than the queue's own may have failed, a judge's for one.
+    own = outcome.model is None or outcome.model == begun.spec.agent.queue
+    learned = Learned(failure, again.seconds if again else 0.0) if own else None
+    if again is not None:
+        later = replace(order, tried=again.tried)
+        return Park(again.seconds, later.payload(), record=record(None), learned=learned)
+    close = outcome.detail if outcome.refused else None
+    return Done(record=record(outcome), learned=learned, close=close)
 
 
-def cancelled(trial: str, n: int, started_at: datetime) -> Attempt:
+def outcome_of(error: Broken | UsageError) -> Failed:
+    cause = error.cause if isinstance(error, Broken) else Broken.cause
+    return Failed(cause=cause, detail=error.detail or str(error))
+
+
+def ended(
+    trial: str, n: int, started_at: datetime, state: AttemptState, problem: str | None
+) -> Attempt:
     return Attempt(
         trial=trial,
         n=n,
-        state=AttemptState.CANCELLED,
+        state=state,
         started_at=started_at,
         ended_at=datetime.now(UTC),
-        problem="the sweep was stopped",
+        problem=problem,
     )
 
 
-def job_of(spec: TrialSpec, trial: str) -> Job:
-    payload: Json = {}
-    return Job(kind=KIND, id=trial, queue=spec.agent.queue, payload=payload)
-
-
-def worker_name() -> str:
-    """This process, so that others can tell whether it is still there."""
-    return f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
-
-
-def is_alive(worker: str) -> bool:
-    """Whether a worker still runs; one of another machine is taken to."""
-    node, pid, ticks = worker.rsplit(":", 2)
-    return node != os.uname().nodename or started_ticks(int(pid)) == ticks
-
-
-def started_ticks(pid: int) -> str:
-    """When a process began, in the kernel's ticks: a reused pid is another process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]
+def ignore(_: object) -> None:
+    return None

@@ -1,80 +1,54 @@
 """The composition root: the only place that picks implementations."""
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from packaging.utils import canonicalize_name
-from pydantic import JsonValue
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script, read_script
 from envwright.environment import HubId, Installed, Source, read_address, read_folder, snapshot
 from envwright.environment.distribution import read_installed
 from envwright.environment.egress import Mode, Traffic
-from envwright.errors import EnvironmentFailure, Interrupted, SandboxError, UsageError
+from envwright.errors import EnvironmentFailure, SandboxError, Unserved, UsageError
 from envwright.gateway import Gateway
 from envwright.host import (
     Builder,
     Follow,
+    HostLimits,
     Loaded,
     OwnVenv,
     Permit,
     Preparation,
     Show,
+    check_python,
     fetch,
+    find_interpreter,
+    index_of,
     load,
     read_own_venv,
 )
-from envwright.model import Model, Protocol, price_of
+from envwright.model import HOLDS_KEY, Model, Protocol, holds_key, price_of
 from envwright.model.local import LOCAL_NAME, local_model, pull, serve_local
+from envwright.options import RunOptions, SweepOptions
 from envwright.record import Json
 from envwright.sandbox import Bubblewrap, Sandbox, Unconfined
 from envwright.settings import FILE, Settings, process_variables, read_settings
 from envwright.store import Store
-from envwright.store.sweep import mean_tokens, scored_among
+from envwright.store.revision import fetch_revision
 from envwright.trace import ModelCall
-from envwright.trial import Sampling
-from envwright.work.estimate import Estimate, estimate
-from envwright.work.result import SweepResult
-from envwright.work.sweep import (
-    Cast,
-    Request,
-    Watch,
-    plan_trials,
-    run_sweep,
-    select_tasks,
-)
+from envwright.trial.part import Cast, Part, refusal_of_permit
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 SANDBOXES: dict[str, Callable[[], Sandbox]] = {"bubblewrap": Bubblewrap, "none": Unconfined}
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the user typed for a run, in words; names are not looked up yet."""
-
-    environment: str
-    agents: tuple[str, ...]
-    venv: Path | None = None
-    tasks: int | None = None
-    trials: int = 1
-    selected: tuple[str, ...] = ()
-    task_seed: str | None = None
-    gold_field: str | None = None
-    endpoint: str | None = None
-    key_env: str | None = None
-    judge: str | None = None
-    seat: str | None = None
-    seat_models: Mapping[str, str] = field(default_factory=dict[str, str])
-    sampling: Sampling = Sampling()
-    limit: int | None = None
-    fresh: bool = False
-    args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
 @contextmanager
@@ -98,8 +72,12 @@ class App:
         self.say = say
         self.follow = follow
         self.sandbox = SANDBOXES[sandbox]()
+        self.limits: Mapping[str, int] = {}
+        """Trials at once by queue, where a sweep says so."""
         self.stack = AsyncExitStack()
         self._checked = False
+        self._local_url: str | None = None
+        self._local_start = asyncio.Lock()
 
     @classmethod
     def make(
@@ -108,53 +86,96 @@ class App:
         sandbox: str = "bubblewrap",
         say: Callable[[str], None],
         follow: Follow = unseen,
+        sweep: SweepOptions | None = None,
     ) -> Self:
+        """With what a sweep says of models, budget and limits laid over the settings."""
         settings = read_settings(process_variables(), Path.cwd())
-        return cls(settings, sandbox=sandbox, say=say, follow=follow)
+        app = cls(
+            sweep.over(settings) if sweep else settings, sandbox=sandbox, say=say, follow=follow
+        )
+        app.limits = sweep.limits if sweep else {}
+        return app
 
     @cached_property
     def store(self) -> Store:
         settings = self.settings
         return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
+    @cached_property
+    def jobs(self) -> "JobStore":
+        """The queues' state; DBOS comes with it."""
+        from envwright.store.state import JobStore  # noqa: PLC0415
+
+        return JobStore(self.store)
+
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.stack.aclose()
+        if "jobs" in self.__dict__:
+            self.jobs.close()
         if "store" in self.__dict__:
             self.store.close()
 
     def gateway(self, models: Iterable[Model] = ()) -> Gateway:
         """The door, holding the keys of these models and no others."""
-        keys = {
-            model.api_key_env: key
-            for model in models
-            if model.api_key_env and (key := self.settings.key_of(model))
-        }
-        gateway = Gateway(keys, self.store, self.say)
+        gateway = Gateway({}, self.store, self.say)
+        self.give_keys(gateway, models)
         self.stack.push_async_callback(gateway.close)
         return gateway
+
+    def give_keys(self, gateway: Gateway, models: Iterable[Model]) -> None:
+        for model in models:
+            if model.api_key_env and (key := self.settings.key_of(model)):
+                gateway.keys[model.api_key_env] = key
 
     async def model(
         self, name: str, endpoint: str | None, key_env: str | None, *, dry: bool = False
     ) -> Model:
         """The model of this name; unless `dry`, its key at hand and our own server running."""
         if endpoint is not None:
+            if holds_key(endpoint):
+                raise UsageError(
+                    f"--endpoint cannot be used: {HOLDS_KEY}",
+                    hint="put the key into a variable, and name that with --key-env",
+                )
             if not is_url(endpoint):
                 raise UsageError(f"--endpoint {endpoint!r} is no URL", hint="http://HOST:PORT/v1")
             model = Model(name=name, base_url=endpoint, model=name, api_key_env=key_env)
         elif name == LOCAL_NAME:
             if dry:
                 return local_model("http://127.0.0.1")
-            await asyncio.to_thread(pull, self.settings.cache, self.say)
-            url = await self.stack.enter_async_context(serve_local(self.settings.cache))
-            return local_model(url)
+            return local_model(await self.local_url())
         else:
             model = self.settings.model(name)
         if not dry:
             self.settings.key_of(model)
         return model
+
+    async def local_url(self) -> str:
+        """Where our own server answers, for as long as this lives; started by the first to ask."""
+        async with self._local_start:
+            if self._local_url is None:
+                cache = self.settings.cache
+                await asyncio.to_thread(pull, cache, self.say)
+                self._local_url = await self.stack.enter_async_context(serve_local(cache))
+        return self._local_url
+
+    async def models_of(self, part: Part) -> Cast:
+        """Who the names of a part stand for here: our own model is this machine's."""
+
+        async def here(model: Model) -> Model:
+            if not model.free:
+                return model
+            return model.model_copy(update={"base_url": await self.local_url()})
+
+        return Cast(
+            models={name: await here(model) for name, model in part.models.items()},
+            scripts=part.scripts,
+            judge=await here(part.judge) if part.judge else None,
+            seats={seat: await here(model) for seat, model in part.seats.items()},
+        )
 
     async def check_model(
         self, name: str, endpoint: str | None, key_env: str | None
@@ -200,12 +221,16 @@ class App:
 
     def permit(self, source: Source, gateway: Gateway, *, again: bool = False) -> Permit:
         """What the file gives an environment of the outside."""
-        table = self.settings.environment(source.title)
+        return self.permit_of(source.title, gateway.key_names, again=again)
+
+    def permit_of(self, title: str, keys: Set[str], *, again: bool = False) -> Permit:
+        """The same by its title, where variables of these names hold keys."""
+        table = self.settings.environment(title)
         egress = (table.prepare or table).way_out()
         folder = self.settings.home / "prepared"
         return Permit(
             egress=table.way_out(),
-            secrets=self.settings.secrets_of(source.title, gateway.key_names),
+            secrets=self.settings.secrets_of(title, keys),
             prepare=Preparation(egress, folder, again) if egress.mode is not Mode.NONE else None,
         )
 
@@ -233,7 +258,8 @@ class App:
                         hint="leave `protocol` out of its [models] table, "
                         "or use it as the judge of an environment that speaks it",
                     )
-                models[name] = model.model_copy(update={"limit": options.limit or model.limit})
+                limit = options.limit or self.limits.get(name) or model.limit
+                models[name] = model.model_copy(update={"limit": limit})
                 agent = agent.model_copy(update={"content": models[name].content})
             elif agent.kind is AgentKind.ORACLE:
                 agent = agent.model_copy(update={"gold_field": options.gold_field})
@@ -257,64 +283,6 @@ class App:
         chosen = name or self.settings.file.roles.judge
         return await self.model(chosen, None, None, dry=dry) if chosen else None
 
-    async def prepare(
-        self, options: RunOptions, *, dry: bool = False
-    ) -> tuple[Request, Loaded, Cast, Gateway]:
-        own = self.own_venv(options.venv)
-        source = await self.resolve(options.environment, own)
-        agents, cast = await self.cast(options, dry=dry)
-        judge = [cast.judge] if cast.judge else []
-        asked = [*cast.models.values(), *judge, *cast.seats.values()]
-        gateway = self.gateway([] if dry else asked)
-        args = self.arguments(source, options.args)
-        loaded = await self.load(source, args, gateway, own)
-        default = self.settings.file.sampling.model_dump(exclude_none=True)
-        flags = options.sampling.model_dump(exclude_none=True)
-        request = Request(
-            agents=agents,
-            tasks=options.tasks,
-            trials=options.trials,
-            selected=options.selected,
-            task_seed=options.task_seed or self.settings.task_seed,
-            sampling=Sampling.model_validate({**default, **flags}),
-            args=args,
-            seat=options.seat,
-            fresh=options.fresh,
-            limits=self.settings.file.limits.of_trial(),
-            budget=self.settings.file.budget,
-            limit=options.limit,
-        )
-        return request, loaded, cast, gateway
-
-    async def run(self, options: RunOptions, watch: Watch) -> SweepResult:
-        preparing = asyncio.ensure_future(self.prepare(options))
-        stopped = asyncio.ensure_future(watch.stop.wait())
-        await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        if not preparing.done():
-            preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
-            raise Interrupted("stopped before the first trial")
-        request, loaded, cast, gateway = preparing.result()
-        return await run_sweep(request, loaded, cast, self.store, gateway, watch)
-
-    async def estimate(self, options: RunOptions) -> Estimate:
-        request, loaded, cast, _ = await self.prepare(options, dry=True)
-        tasks = await select_tasks(loaded, request)
-        history = {
-            str(agent): found
-            for agent in request.agents
-            if (found := self.store.read(mean_tokens, loaded.environment.revision, str(agent)))
-        }
-        plan, planned = plan_trials(request, loaded, cast, tasks, self.store)
-        scored = self.store.read(scored_among, [] if request.fresh else list(planned))
-        left = [spec.agent for trial, spec in planned.items() if trial not in scored]
-        counts = {agent: left.count(agent) for agent in request.agents}
-        apart = (*plan.played, *(judge.name for judge in loaded.environment.judges))
-        most = request.sampling.max_tokens
-        found = estimate(counts, tasks, cast.models, history, most, apart)
-        return found.model_copy(update={"scored": len(scored)})
-
     async def check_sandbox(self) -> None:
         """Refuse rather than degrade."""
         if not self._checked:
@@ -336,13 +304,9 @@ class App:
         """The environment with its hosts; `again` prepares it anew."""
         permit = replace(self.permit(source, gateway, again=again), venv=own)
         await self.check_sandbox()
-        kept = snapshot(source, self.settings.home / "revisions")
+        kept = snapshot(source, self.revisions)
         limits = self.settings.file.limits.of_host()
-        before = gateway.tally.seen()
-        try:
-            loaded = await load(kept, self.builder, args, limits, gateway.attach, permit)
-        except EnvironmentFailure as error:
-            raise with_refusals(error, source.title, gateway.tally.since(before)) from error
+        loaded = await self.start(kept, args, limits, gateway, permit)
         self.stack.push_async_callback(loaded.pool.close)
         if loaded.environment.harness is not None:
             self.say(
@@ -350,6 +314,63 @@ class App:
                 "a chat loop with its tools plays every seat"
             )
         return loaded
+
+    @property
+    def revisions(self) -> Path:
+        return self.settings.home / "revisions"
+
+    async def unserved(self, part: Part) -> str | None:
+        """Why this machine cannot serve a part, and what to do; nothing is loaded for it."""
+        if part.sandbox != self.sandbox.name:
+            return (
+                f"it is to run in sandbox {part.sandbox!r}, and this worker's is "
+                f"{self.sandbox.name!r}. hint: start one with --sandbox {part.sandbox}"
+            )
+        try:
+            for model in part.asked:
+                self.settings.key_of(model)
+            keys = {model.api_key_env for model in part.asked if model.api_key_env}
+            own = self.own_venv(part.venv)
+            if own is None:
+                await find_interpreter(part.environment, part.python)
+            else:
+                check_python(part.environment, part.python, own)
+            permit = replace(self.permit_of(part.title, keys), venv=own)
+        except UsageError as error:
+            return str(error)
+        return refusal_of_permit(part, permit)
+
+    async def load_part(self, part: Part, gateway: Gateway) -> Loaded:
+        """A part's environment from the store alone, with what this machine's file gives it.
+
+        `Unserved` where this machine cannot. Whoever asks closes the pool.
+        """
+        if (why := await self.unserved(part)) is not None:
+            raise Unserved(f"this worker cannot serve {part.title}: {why}")
+        await self.check_sandbox()
+        source = await fetch_revision(self.store.blobs, part.revision, self.revisions)
+        if part.title != source.name:
+            owner = part.title.removesuffix(f"/{source.name}")
+            index = index_of(owner, self.settings.hub_index)
+            source = source.model_copy(update={"owner": owner, "index": index})
+        permit = replace(self.permit(source, gateway), venv=self.own_venv(part.venv))
+        # What a trial's result depends on comes with it; the rest is this machine's.
+        limits = replace(
+            self.settings.file.limits.of_host(),
+            turns=part.limits.turns,
+            stall_seconds=part.limits.stall_seconds,
+        )
+        return await self.start(source, part.args, limits, gateway, permit)
+
+    async def start(
+        self, kept: Source, args: Json, limits: HostLimits, gateway: Gateway, permit: Permit
+    ) -> Loaded:
+        """The hosts of a snapshot."""
+        before = gateway.tally.seen()
+        try:
+            return await load(kept, self.builder, args, limits, gateway.attach, permit)
+        except EnvironmentFailure as error:
+            raise with_refusals(error, kept.title, gateway.tally.since(before)) from error
 
 
 def with_refusals(

@@ -1,0 +1,292 @@
+"""Sweeps, as commands ask for them: plan, submit, work, watch, sum up."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from envwright import __version__
+from envwright.app.app import App
+from envwright.errors import Interrupted, UsageError
+from envwright.gateway import ENVIRONMENT, Gateway
+from envwright.host import Loaded
+from envwright.options import RunOptions, SweepOptions
+from envwright.queue.state import Worker
+from envwright.store import result as results
+from envwright.store import status as statuses
+from envwright.store import sweep as sweeps
+from envwright.store.status import Counts
+from envwright.store.sweep import NewSweep, SweepState
+from envwright.trial.part import Cast, Part, part_of
+from envwright.work import sweep as sweep_work
+from envwright.work.estimate import Estimate, estimate, estimate_trial, merged
+from envwright.work.request import Request
+from envwright.work.result import SweepResult, sum_up
+from envwright.work.select import select_tasks
+from envwright.work.sweep import Planned, plan_trials
+from envwright.work.worker import Tools, Workshop, check_releases, is_gone, worker_name
+
+T = TypeVar("T")
+SLOTS = 512
+"""Trials at once of one worker, of all queues together."""
+LOOK_SECONDS = 0.25
+STOPPED = "it was stopped"
+
+
+@dataclass(slots=True)
+class Watch:
+    """How the edge follows a sweep."""
+
+    planned: Callable[[str, int, int], None]
+    """Told the sweep's id, how many trials it has and how many are scored already."""
+    seen: Callable[[Mapping[tuple[str, str], Counts]], None]
+    """Told, again and again, how the trials of each environment and agent stand."""
+    stop: asyncio.Event
+
+
+async def prepare(
+    app: App, options: RunOptions, gateway: Gateway, *, dry: bool
+) -> tuple[Request, Loaded, Cast]:
+    own = app.own_venv(options.venv)
+    source = await app.resolve(options.environment, own)
+    agents, cast = await app.cast(options, dry=dry)
+    if not dry:
+        judge = [cast.judge] if cast.judge else []
+        app.give_keys(gateway, [*cast.models.values(), *judge, *cast.seats.values()])
+    args = app.arguments(source, options.args)
+    loaded = await app.load(source, args, gateway, own)
+    request = Request(
+        agents=agents,
+        tasks=options.tasks,
+        trials=options.trials,
+        selected=options.selected,
+        task_seed=options.task_seed or app.settings.task_seed,
+        sampling=app.settings.file.sampling.under(options.sampling),
+        args=args,
+        seat=options.seat,
+        fresh=options.fresh,
+        limits=app.settings.file.limits.of_trial(),
+    )
+    return request, loaded, cast
+
+
+async def plan(app: App, options: RunOptions, gateway: Gateway) -> Planned:
+    request, loaded, cast = await prepare(app, options, gateway, dry=False)
+    tasks = await select_tasks(loaded, request)
+    made, trials = plan_trials(request, loaded, cast, tasks, app.store)
+    names = [str(agent) for agent in request.agents]
+    history = sweep_work.history_of(app.store, loaded.environment.revision, names)
+    part = part_of(loaded, cast, made, app.sandbox.name)
+    most = request.sampling.max_tokens
+    guesses = {
+        str(agent): estimate_trial(agent, tasks, cast.models, history.get(str(agent)), most)
+        for agent in request.agents
+    }
+    return Planned(part.model_copy(update={"estimates": guesses}), loaded, tasks, trials)
+
+
+async def plan_all(app: App, options: SweepOptions, gateway: Gateway) -> list[Planned]:
+    planned = [await plan(app, each, gateway) for each in options.runs]
+    seen: set[str] = set()
+    for each in planned:
+        if seen & each.trials.keys():
+            raise UsageError(
+                f"environment {each.part.title!r} is in this sweep twice, with the same trials",
+                hint="name it once",
+            )
+        seen |= each.trials.keys()
+    return planned
+
+
+def new_sweep(app: App, options: SweepOptions, worker: str | None) -> NewSweep:
+    return NewSweep(
+        id=sweep_work.new_sweep_id(),
+        release=__version__,
+        worker=worker,
+        priority=options.priority,
+        labels=options.labels,
+        budget=app.settings.file.budget,
+        until_certain=options.until_certain,
+    )
+
+
+def limits_of(options: SweepOptions, planned: Sequence[Planned]) -> dict[str, int]:
+    limits = sweep_work.limits_of(planned, options.limits)
+    for run, each in zip(options.runs, planned, strict=True):
+        if run.limit is not None:
+            limits |= {agent.queue: run.limit for agent in each.part.plan.agents}
+    return limits
+
+
+async def submit(app: App, options: SweepOptions) -> str:
+    """Queue a sweep for whatever workers there are; its id."""
+    gateway = app.gateway()
+    planned = await plan_all(app, options, gateway)
+    for each in planned:
+        if each.part.sandbox != "bubblewrap" or each.part.venv is not None:
+            app.say("note: only workers with the same --sandbox and --venv can serve it")
+            break
+    new = new_sweep(app, options, None)
+    limits = limits_of(options, planned)
+    await sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+    return new.id
+
+
+async def run(app: App, options: SweepOptions, watch: Watch) -> SweepResult:
+    """Submit a sweep, work on it in this process, and follow it to its end."""
+    gateway = app.gateway()
+    planned = await until(watch.stop, plan_all(app, options, gateway))
+    worker = Worker(worker_name(), SLOTS, stays=False, release=__version__)
+    new = new_sweep(app, options, worker.id)
+    async with at_work(app, worker):
+        limits = limits_of(options, planned)
+        missing = await sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+    total = sum(len(each.trials) for each in planned)
+    watch.planned(new.id, total, total - len(missing))
+    workshop = workshop_of(app, gateway, worker, new.id)
+    for each in planned:
+        workshop.warm.adopt(each.part, each.loaded)
+    await work_and_watch(app, workshop, new.id, watch)
+    return await result_of(app, new.id, workshop.engine.failures)
+
+
+@asynccontextmanager
+async def at_work(app: App, worker: Worker) -> AsyncGenerator[None]:
+    """Others see that this worker is there; what dead ones left is taken care of first."""
+    await app.jobs.hello(worker)
+
+    async def beat() -> None:
+        while True:
+            await app.jobs.beat(worker.id)
+            await asyncio.sleep(1.0)
+
+    beating = asyncio.create_task(beat())
+    try:
+        await app.jobs.reap(worker.id, is_gone)
+        await sweep_work.settle_orphans(app.store, app.jobs)
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+
+
+def workshop_of(app: App, gateway: Gateway, worker: Worker, sweep: str | None) -> Workshop:
+    async def cast(part: Part) -> Cast:
+        app.give_keys(gateway, part.asked)
+        return await app.models_of(part)
+
+    async def load(part: Part) -> Loaded:
+        app.give_keys(gateway, part.asked)
+        return await app.load_part(part, gateway)
+
+    tools = Tools(
+        load=load,
+        cast=cast,
+        unserved=app.unserved,
+        say=app.say,
+        store_budget=app.settings.file.store.budget,
+    )
+    return Workshop(app.store, app.jobs, gateway, tools, worker, sweep)
+
+
+async def work_and_watch(app: App, workshop: Workshop, sweep: str, watch: Watch) -> None:
+    over = asyncio.Event()
+    working = asyncio.create_task(workshop.run(over))
+    watching = asyncio.create_task(follow(app, sweep, watch))
+    stopped = asyncio.create_task(watch.stop.wait())
+    try:
+        await asyncio.wait({working, watching, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        over.set()
+        for task in (watching, stopped):
+            task.cancel()
+        await asyncio.gather(watching, stopped, return_exceptions=True)
+        try:
+            await working
+        finally:
+            if watch.stop.is_set() or working.cancelled() or working.exception() is not None:
+                await sweep_work.end_sweep(sweep, SweepState.STOPPED, STOPPED, app.store, app.jobs)
+
+
+async def follow(app: App, sweep: str, watch: Watch) -> None:
+    """Until the sweep is over."""
+    while True:
+        row = await sweep_work.read_sweep(app.store, sweep)
+        watch.seen(await asyncio.to_thread(app.store.read, statuses.count_trials, sweep))
+        if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(watch.stop.wait(), LOOK_SECONDS)
+            return
+
+
+async def work(app: App, stop: asyncio.Event, *, slots: int, drain: bool) -> None:
+    """Work on whatever is queued."""
+    await app.check_sandbox()
+    await app.store.blobs.check()
+    check_releases(app.store, __version__)
+    worker = Worker(worker_name(), slots, stays=True, release=__version__)
+    workshop = workshop_of(app, app.gateway(), worker, None)
+    async with at_work(app, worker):
+        pass
+    await workshop.run(stop, drain=drain)
+
+
+async def result_of(app: App, sweep: str, failures: Sequence[str] = ()) -> SweepResult:
+    """What a sweep came to, from the store alone."""
+    store = app.store
+    await store.flush()
+    parts = await asyncio.to_thread(store.read, sweeps.parts_of, sweep)
+    agents = {(part.environment, str(agent)): agent for part in parts for agent in part.plan.agents}
+    played = dict.fromkeys(seat for part in parts for seat in part.plan.played)
+    summaries = await asyncio.to_thread(
+        lambda: store.read(lambda c: list(results.summaries(c, sweep)))
+    )
+    apart = store.read(results.spent_apart, sweep, [ENVIRONMENT, *played])
+    counts = store.read(statuses.count_trials, sweep)
+    row = await sweep_work.read_sweep(store, sweep)
+    broken = dict.fromkeys([*failures, *store.read(statuses.broken_jobs, sweep)])
+    return sum_up(sweep, agents, summaries, apart, counts).model_copy(
+        update={
+            "why": store.read(results.failure_counts, sweep),
+            "closed": store.read(statuses.closed_queues, sweep),
+            "failures": tuple(broken),
+            "state": row.state,
+            "stopped_by": row.why,
+        }
+    )
+
+
+async def estimate_all(app: App, options: SweepOptions) -> Estimate:
+    found = {each.environment: await estimate_one(app, each) for each in options.runs}
+    return merged(found) if len(found) > 1 else next(iter(found.values()))
+
+
+async def estimate_one(app: App, options: RunOptions) -> Estimate:
+    request, loaded, cast = await prepare(app, options, app.gateway(), dry=True)
+    tasks = await select_tasks(loaded, request)
+    names = [str(agent) for agent in request.agents]
+    history = sweep_work.history_of(app.store, loaded.environment.revision, names)
+    made, planned = plan_trials(request, loaded, cast, tasks, app.store)
+    scored = app.store.read(results.scored_among, [] if request.fresh else list(planned))
+    left = [spec.agent for trial, spec in planned.items() if trial not in scored]
+    counts = {agent: left.count(agent) for agent in request.agents}
+    apart = (*made.played, *(judge.name for judge in loaded.environment.judges))
+    most = request.sampling.max_tokens
+    found = estimate(counts, tasks, cast.models, history, most, apart)
+    return found.model_copy(update={"scored": len(scored)})
+
+
+async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:
+    """The work's result, unless the user stops it first."""
+    preparing = asyncio.ensure_future(work)
+    stopped = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not preparing.done():
+        preparing.cancel()
+        await asyncio.gather(preparing, return_exceptions=True)
+        raise Interrupted("stopped before the first trial")
+    return preparing.result()
