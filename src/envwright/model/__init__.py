@@ -6,16 +6,11 @@ from envwright.model.price import price_of
 from envwright.model.retry import RetryPolicy
 
 __all__ = [
-<<<<<<< HEAD
-    "Model",
-    "Protocol",
-    "RetryPolicy",
-=======
     "HOLDS_KEY",
     "Model",
     "Protocol",
+    "RetryPolicy",
     "holds_key",
->>>>>>> work-ship
     "preset_names",
     "preset_of",
     "price_of",
