@@ -24,7 +24,7 @@ from queue_bed import Bed, DurableBed, MemoryBed, fresh, job
 from queue_worker import ALONE
 
 DURABLE = ("sqlite", "postgres")
-MORTAL = {"dead_after": 2.5}
+MORTAL = {"dead_after": 2.5, "busy_beat": 0.3}
 """Seconds until a worker is missed, where that is waited for."""
 
 

@@ -122,7 +122,7 @@ def connect(database_url: str, **more: Any) -> sa.Engine:
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:
         # A worker that was stopped in the middle of a transaction keeps its locks so long.
-        connection.execute("set idle_in_transaction_session_timeout = '15s'")
+        connection.execute("set idle_in_transaction_session_timeout = '10s'")
         connection.commit()
 
     return engine

@@ -51,7 +51,9 @@ def submit_jobs(
     # In one order for all: two that submit the same jobs must not wait for each other.
     for job in sorted(jobs, key=lambda each: each.id):
         row = row_of(job, state, ready_at)
-        if connection.execute(insert_or_keep(connection, schema.job), row).rowcount:
+        # Asked for what it inserted: the number of rows is unknown on PostgreSQL.
+        insert = insert_or_keep(connection, schema.job).returning(schema.job.c.id)
+        if connection.execute(insert, row).scalar() is not None:
             added[job.id] = job
         elif again and (old := reopen(connection, job, state, ready_at)) is not None:
             added[job.id] = old

@@ -148,7 +148,7 @@ def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:
             sa.func.count().label("jobs"),
         )
         .where(table.c.state.in_([str(state) for state in active]))
-        .group_by(table.c.queue, table.c.state, table.c.ready_at > now)
+        .group_by(table.c.queue, table.c.state, "later")
     )
     counts: dict[str, Counter[str]] = {}
     for row in connection.execute(statement):
