@@ -30,9 +30,9 @@ from envwright.store.state import JobStore
 from queue_worker import Log, Order, command, handlers
 
 T = TypeVar("T")
-QUICK = {"busy_beat": 0.1, "idle_beat": 0.1, "reap": 0.3}
-QUEUES = 40
-"""A queue is served within a second of being new: those that tests take are not."""
+QUICK = {"busy_beat": 0.1, "idle_beat": 0.2, "reap": 1.0}
+QUEUES = 8
+"""A queue is served within a second of being new: those that tests take by turns are not."""
 _numbers = count()
 
 
@@ -63,6 +63,9 @@ class Hand:
     """Until it is over; what it raised."""
     process: subprocess.Popen[bytes] | None = None
 
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
     def send(self, number: signal.Signals) -> None:
         assert self.process is not None
         self.process.send_signal(number)
@@ -79,7 +82,8 @@ class Bed:
         self.log = Log(folder / "log")
         self.gate = folder / "gate"
         self.gate.mkdir()
-        self._free: list[str] = []
+        self._old: list[str] = []
+        self.hands: dict[str, Hand] = {}
 
     def hand(self, name: str | None = None, *, alone: bool = False, drain: bool = False) -> Hand:
         raise NotImplementedError
@@ -95,10 +99,19 @@ class Bed:
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.call(work)
 
-    def queue(self, limit: int = 1) -> str:
-        name = self._free.pop() if self._free else f"queue{next(_numbers)}"
+    def queue(self, limit: int = 1, *, new: bool = False) -> str:
+        """One that is well and has nothing to do."""
+        name = self._old.pop(0) if self._old and not new else f"queue{next(_numbers)}"
         self.call(self.engine.ensure_queue(name, limit))
+        self.call(self.engine.open(name))
+        if not new and isinstance(self, DurableBed):
+            self._old.append(name)
         return name
+
+    def solo(self) -> Hand:
+        """A worker that serves its own route alone."""
+        found = [hand for name, hand in self.hands.items() if name[0] == "s" and hand.is_alive()]
+        return found[0] if found else self.hand(f"solo{next(_numbers)}", alone=True)
 
     def submit(self, *jobs: Job, **more: Any) -> int:
         return self.call(self.engine.submit(jobs, **more))
@@ -131,10 +144,10 @@ class Bed:
     def names(self, prefix: str, what: str = "begin") -> list[str]:
         return [line["job"] for line in self.lines(prefix, what)]
 
-    def most(self, queue: str) -> int:
-        """How many of its jobs were running at once."""
+    def most(self, queue: str, prefix: str) -> int:
+        """How many of these were running at once."""
         running, most = set[str](), 0
-        for line in self.lines():
+        for line in self.lines(prefix):
             if line.get("queue") == queue:
                 change = running.add if line["what"] == "begin" else running.discard
                 change(f"{line['job']}#{line['run']}")
@@ -176,14 +189,13 @@ class MemoryBed(Bed):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.engine = self.memory = self.call(self._make())
-        self.hands: list[Hand] = []
 
     async def _make(self) -> MemoryEngine:
         return MemoryEngine()
 
     def crew(self, hands: int = 2) -> None:
-        while len(self.hands) < hands:
-            self.hand()
+        for number in range(len(self.hands), hands):
+            self.hand(f"w{number}")
 
     def hand(self, name: str | None = None, *, alone: bool = False, drain: bool = False) -> Hand:
         name = name or f"w{next(_numbers)}"
@@ -200,7 +212,7 @@ class MemoryBed(Bed):
                 return str(error)
 
         hand = Hand(name, lambda: self.loop.loop.call_soon_threadsafe(stop.set), wait)
-        self.hands.append(hand)
+        self.hands[name] = hand
         return hand
 
     def states(self, prefix: str) -> dict[str, str]:
@@ -211,24 +223,23 @@ class MemoryBed(Bed):
         return self.memory.failures
 
     def close(self) -> None:
-        for hand in self.hands:
+        for hand in self.hands.values():
             hand.stop()
-        for hand in self.hands:
+        for hand in self.hands.values():
             hand.wait(10)
         super().close()
 
 
 class DurableBed(Bed):
-    def __init__(self, folder: Path, url: str | None, **times: float) -> None:
+    def __init__(self, folder: Path, url: str | None, slots: int, **times: float) -> None:
         super().__init__(folder)
-        self.home, self.url = folder / "state", url
+        self.home, self.url, self.slots = folder / "state", url, slots
         self.times = {**QUICK, **times}
         self.store = Store(self.home, url)
         self.state = JobStore(self.store, Times(**self.times))
         self.engine = self.call(self._make())
-        self.hands: dict[str, Hand] = {}
-        self._free = [f"queue{next(_numbers)}" for _ in range(QUEUES)]
-        for name in self._free:
+        self._old = [f"queue{next(_numbers)}" for _ in range(QUEUES)]
+        for name in self._old:
             self.call(self.engine.ensure_queue(name, 1))
 
     async def _make(self) -> DurableEngine:
@@ -239,20 +250,28 @@ class DurableBed(Bed):
     def crew(self, hands: int = 2) -> None:
         """So many workers that serve everybody."""
         for number in range(hands):
-            if f"w{number}" not in self.hands:
+            if f"w{number}" not in self.hands or not self.hands[f"w{number}"].is_alive():
                 self.begin(f"w{number}")
         for number in range(hands):
-            self.await_ready(f"w{number}")
+            self.await_ready(self.hands[f"w{number}"])
 
     def hand(self, name: str | None = None, *, alone: bool = False, drain: bool = False) -> Hand:
         hand = self.begin(name or f"h{next(_numbers)}", alone=alone, drain=drain)
-        self.await_ready(hand.name)
+        self.await_ready(hand)
         return hand
 
     def begin(self, name: str, *, alone: bool = False, drain: bool = False) -> Hand:
-        log = str(self.log.path)
-        order = Order(str(self.home), log, name, self.url, alone=alone, drain=drain)
-        process = subprocess.Popen(command(Order(**{**vars(order), "times": self.times})))
+        order = Order(
+            home=str(self.home),
+            log=str(self.log.path),
+            name=name,
+            url=self.url,
+            slots=self.slots,
+            alone=alone,
+            drain=drain,
+            times=self.times,
+        )
+        process = subprocess.Popen(command(order))
 
         def wait(seconds: float) -> str | None:
             code = process.wait(seconds)
@@ -264,8 +283,10 @@ class DurableBed(Bed):
         self.hands[name] = hand
         return hand
 
-    def await_ready(self, name: str) -> None:
-        self.until(lambda: any(line["worker"] == name for line in self.said("ready")), 30)
+    def await_ready(self, hand: Hand) -> None:
+        assert hand.process is not None
+        number = hand.process.pid
+        self.until(lambda: any(line["number"] == number for line in self.said("ready")), 30)
 
     def said(self, what: str) -> list[dict[str, Any]]:
         return self.lines(what=what)

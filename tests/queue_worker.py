@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -106,11 +106,11 @@ class Order:
     home: str
     log: str
     name: str
-    url: str | None = None
-    slots: int = 40
-    alone: bool = False
-    drain: bool = False
-    times: dict[str, float] = field(default_factory=dict)
+    url: str | None
+    slots: int
+    alone: bool
+    drain: bool
+    times: dict[str, float]
 
 
 async def main(order: Order) -> int:
@@ -130,12 +130,12 @@ async def main(order: Order) -> int:
 
     def felt(_: object) -> None:
         if not said:
-            log.add("ready", worker=order.name)
+            log.add("ready", worker=order.name, number=os.getpid())
         for words in ["", *engine.failures][len(said) :]:
             said.append(words)
             log.add("failure", worker=order.name, words=words)
 
-    worker = Worker(order.name, order.slots, stays=True, release="0")
+    worker = Worker(f"{order.name}-{os.getpid()}", order.slots, stays=True, release="0")
     links = Links(serves=serves, felt=felt)
     engine = DurableEngine(state, lambda: Dispatch(store.queue_engine), worker, links, times)
     try:
