@@ -286,7 +286,7 @@ class DurableBed(Bed):
     def await_ready(self, hand: Hand) -> None:
         assert hand.process is not None
         number = hand.process.pid
-        self.until(lambda: any(line["number"] == number for line in self.said("ready")), 30)
+        self.until(lambda: any(line["number"] == number for line in self.said("ready")), 60)
 
     def said(self, what: str) -> list[dict[str, Any]]:
         return self.lines(what=what)

@@ -75,7 +75,8 @@ class DurableEngine(Engine):
         self._asked: dict[str, asyncio.Future[bool]] = {}
         """Route → whether it is served, as soon as that is known."""
         self._felt_at = self._steady_since = 0.0
-        self._has_run = False
+        self._former: set[str] = set()
+        """The names under which it worked before."""
         self._stopping = False
         self._broken: Exception | None = None
         self._wake = asyncio.Event()
@@ -122,9 +123,9 @@ class DurableEngine(Engine):
         self, handlers: Mapping[str, Handler], stop: asyncio.Event, *, drain: bool = False
     ) -> None:
         self._handlers, self._broken, self._stopping = handlers, None, False
-        if self._has_run:
+        if self.worker.id in self._former:
             self.worker = reborn(self.worker)
-        self._has_run = True
+        self._former.add(self.worker.id)
         await self.state.hello(self.worker)
         dispatch = self._make_dispatch()
         chores: list[asyncio.Task[Any]] = []
@@ -317,6 +318,7 @@ class DurableEngine(Engine):
         """Others took this worker for dead: it ends what it runs, and is another from now on."""
         dispatch.pause()
         self._stopping, self.worker = True, reborn(self.worker)
+        self._former.add(self.worker.id)
         await self._end_all()
         await self.state.hello(self.worker)
         dispatch.rename(self.worker)
@@ -334,11 +336,15 @@ class DurableEngine(Engine):
                 await self.state.put_back(sorted(lost))
                 dispatch.forget(lost)
                 judge = self._felt_at - self._steady_since > self._times.dead_after
-                dead, held = await self.state.reap(worker, self._links.is_gone, judge=judge)
+                dead, held = await self.state.reap(worker, self._is_gone, judge=judge)
                 if dead or held:
                     await self._links.reaped()
                 if lost or held:
                     self._wake.set()
+
+    def _is_gone(self, worker: str) -> bool:
+        own = worker in self._former and worker != self.worker.id
+        return own or self._links.is_gone(worker)
 
     def _worked_on(self, dispatch: Dispatch) -> Set[str]:
         return dispatch.begun | {ticket_of(running.job) for running in self._running.values()}

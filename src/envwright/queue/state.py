@@ -125,7 +125,11 @@ class State(Protocol):
 
 
 def ticket_of(job: Job) -> str:
-    return f"{job.id}#{job.run}"
+    return ticket_named(job.id, job.run)
+
+
+def ticket_named(name: str, run: int) -> str:
+    return f"{name}#{run}"
 
 
 def read_ticket(ticket: str) -> tuple[str, int]:

@@ -73,15 +73,18 @@ class JobStore:
         return added
 
     async def cancel(self, ids: Sequence[str], why: str) -> int:
-        waiting, running = await self.cancel_where(schema.job.c.id.in_(ids), why)
-        return waiting + running
+        found = 0
+        for start in range(0, len(ids), jobs.BATCH):
+            some = schema.job.c.id.in_(ids[start : start + jobs.BATCH])
+            found += sum(await self.cancel_where(some, why))
+        return found
 
     async def cancel_where(self, which: sa.ColumnElement[bool], why: str) -> tuple[int, int]:
         """How many were not started, and how many run and are ended soon."""
         return await self._write(jobs.cancel_jobs, self.tickets, which, why)
 
     async def claim(self, ticket: str, worker: str) -> Job | None:
-        return await self._write(jobs.claim_job, ticket, worker)
+        return await self._write(jobs.claim_job, self.tickets, ticket, worker)
 
     async def settle(self, job: Job, worker: str, result: Result) -> bool:
         return await self._write(jobs.settle_job, self.tickets, job, worker, result)
