@@ -14,17 +14,20 @@ from pydantic import TypeAdapter
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script
 from envwright.app import App
-from envwright.finding import Finding
+from envwright.app.sweep import Watch, plan_request, run_planned
 from envwright.budget import Budget
+from envwright.finding import Finding
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
+from envwright.options import SweepOptions
 from envwright.settings import EnvironmentTable, FileTables, LimitsTable, Settings
 from envwright.store import trial as trials
 from envwright.trace import Trace
 from envwright.trial import Failed, Outcome, Scored
+from envwright.trial.part import Cast
+from envwright.work.request import Request
 from envwright.work.result import SweepResult
-from envwright.work.sweep import Cast, Request, Watch, run_sweep
 
 T = TypeVar("T")
 SHORT = LimitsTable(
@@ -106,7 +109,7 @@ class Bed:
             fresh=True,
             seat=seat,
             limits=self.app.settings.file.limits.of_trial(),
-            budget=budget,
+            cap=budget.of_trial(),
         )
         cast = Cast(
             models={model.name: model} if model else {},
@@ -116,7 +119,13 @@ class Bed:
         )
         watch = Watch(lambda *_: None, lambda *_: None, asyncio.Event())
         store = self.app.store
-        result = await run_sweep(request, loaded, cast, store, self.gateway, watch)
+        settings = self.app.settings
+        file = settings.file.model_copy(update={"budget": budget})
+        self.app.settings = settings.model_copy(update={"file": file})
+        planned = await plan_request(self.app, request, loaded, cast)
+        options = SweepOptions(runs=())
+        result = await run_planned(self.app, options, [planned], self.gateway, watch)
+        self.app.settings = settings
         assert not result.failures, result.failures
         self.result = result
         rows = store.read(trials.list_trials, sweep=result.sweep)

@@ -79,9 +79,15 @@ class Door:
     def url(self, sandbox: int = 0) -> str:
         return self.urls[sandbox] + self.tongue.path
 
-    def grant(self, model: Model | None, **options: Any) -> Grant:
-        grant = Grant(trial="trial", attempt=1, seat_model=model, **options)
+    def grant(self, model: Model | None, trial: str = "trial", **options: Any) -> Grant:
+        grant = Grant(trial=trial, attempt=1, seat_model=model, **options)
         self.gateway.open(grant)
+        return grant
+
+    async def begun(self, model: Model) -> Grant:
+        """Of a trial that has had its first answer."""
+        grant = self.grant(model)
+        assert (await self.ask(grant, seat="first")).status == 200
         return grant
 
     def headers(self, grant: Grant | None, seat: str | None) -> dict[str, str]:

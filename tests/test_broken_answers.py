@@ -194,15 +194,15 @@ def test_the_call_ends_when_its_caller_goes_away(reply: Reply, stream: bool):
 
 def test_a_caller_that_goes_away_while_a_retry_waits_frees_its_place():
     async def scene(stage: Door, served: Provider) -> None:
-        grant = stage.grant(model_at(served, limit=1))
+        grant = await stage.begun(model_at(served, limit=1))
         task = asyncio.ensure_future(stage.ask(grant))
-        await until(lambda: len(served.requests) == 1)
+        await until(lambda: len(served.requests) == 2)
         task.cancel()
-        await until(lambda: len(grant.calls) == 1)
+        await until(lambda: len(grant.calls) == 2)
         assert (await stage.ask(stage.grant(model_at(served, limit=1)))).status == 200
-        assert len(served.requests) == 2
+        assert len(served.requests) == 3
 
-    play(in_turn(rate_limited(retry_after="1"), Reply()), scene)
+    play(in_turn(Reply(), rate_limited(retry_after="1"), Reply()), scene)
 
 
 def test_a_request_that_was_answered_in_the_end_is_forgiven_and_no_other():

@@ -19,8 +19,11 @@ from typing import Any
 
 import aiohttp
 import pytest
+from envwright.work.part import NOWHERE, Part
 
+from envwright.app import App
 from envwright.errors import EnvwrightError, UsageError
+from envwright.model import Model
 from envwright.model.local import (
     LOCAL_NAME,
     Address,
@@ -31,6 +34,9 @@ from envwright.model.local import (
     serve_local,
 )
 from envwright.model.local_weights import weights_path
+from envwright.settings import Settings
+from envwright.trial.plan import Plan
+from envwright.work.sweep import Cast
 
 CLIENT = """
 import asyncio, sys, urllib.request
@@ -198,6 +204,36 @@ def test_clients_that_start_at_once_get_one_server(cache: Path) -> None:
     urls, pid = asyncio.run(join_together())
     assert len(urls) == 1
     assert not is_alive(pid)
+
+
+def test_a_part_is_asked_of_this_machines_own_server_which_is_started_once(cache: Path) -> None:
+    settings = Settings(home=cache / "home", cache=cache, venvs=cache / "venvs")
+    away = local_model(NOWHERE).model_copy(update={"limit": 2})
+    other = Model(name="some/model", base_url="http://10.0.0.1/v1", model="m")
+    part = Part(
+        title="probe",
+        environment="probe",
+        revision="a" * 64,
+        plan=Plan(tasks=(), agents=(), trials=1),
+        models={away.name: away, other.name: other},
+        judge=away,
+        seats={"user": away},
+        sandbox="none",
+    )
+
+    async def ask() -> tuple[list[Cast], int]:
+        async with App(settings, sandbox="none", say=lambda _: None) as app:
+            casts = await asyncio.gather(*(app.models_of(part) for _ in range(3)))
+            return list(casts), address_in(cache).pid
+
+    (cast, *others), pid = asyncio.run(ask())
+    assert not is_alive(pid)
+    assert others == [cast, cast]
+    here = cast.models[LOCAL_NAME]
+    assert here.base_url not in (NOWHERE, other.base_url)
+    assert (cast.judge, cast.seats, here.limit) == (here, {"user": here}, 2)
+    assert cast.models["some/model"] == other
+    assert here.content == away.content
 
 
 def test_a_client_killed_inside_leaves_no_server(cache: Path) -> None:

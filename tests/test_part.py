@@ -18,8 +18,8 @@ from envwright.model.local import local_model
 from envwright.settings import EnvironmentTable, FileTables, Settings
 from envwright.store.revision import keep_revision
 from envwright.trial import Limits, Sampling
+from envwright.trial.part import NOWHERE, Cast, Part, part_of, refusal_of
 from envwright.trial.plan import Plan
-from envwright.trial.part import Cast, NOWHERE, Part, part_of, refusal_of
 from envwright.work.warm import Warm
 from support import make_environment
 
@@ -180,6 +180,7 @@ def submitted(tmp_path_factory, venvs):
         yield bed, loaded, part_of(loaded, cast, plan, "bubblewrap")
 
 
+@pytest.mark.slow
 def test_a_part_says_nothing_of_the_machine_that_made_it(submitted):
     bed, _, part = submitted
     said = part.model_dump_json()
@@ -188,6 +189,7 @@ def test_a_part_says_nothing_of_the_machine_that_made_it(submitted):
     assert Part.model_validate_json(said) == part
 
 
+@pytest.mark.slow
 def test_what_was_loaded_must_be_what_was_planned(submitted):
     _, loaded, part = submitted
     assert refusal_of(part, loaded) is None
@@ -204,6 +206,7 @@ def test_what_was_loaded_must_be_what_was_planned(submitted):
     assert "downloads" in (refusal_of(part, replace(loaded, prepared=KEY)) or "")
 
 
+@pytest.mark.slow
 def test_another_machine_serves_a_part_from_the_store_alone(submitted, tmp_path, venvs):
     bed, first, part = submitted
     settings = Settings(

@@ -193,18 +193,34 @@ def test_many_complaints_at_once_are_one_lesson_and_the_longest_wait_holds():
     # One that ran before it was parked, and is told only now.
     late = health.after_failure(asking(RATE, 5), 5, NOW + 15.5)
     assert (late.live_limit, late.parked_until) == (16, NOW + 20.5)
-    again = late.after_failure(asking(RATE, 5), 5, NOW + 21)
-    assert again.live_limit == 8
+    # Still crowded when it reopens, and none has succeeded: the same lesson.
+    still = late.after_failure(asking(RATE, 5), 5, NOW + 21)
+    assert (still.live_limit, still.parked_until) == (16, NOW + 26)
+    assert still.after_failure(asking(RATE, 5), 5, NOW + 121).live_limit == 8
+    better = still.after_success(NOW + 27, NOW + 30)
+    assert better.after_failure(asking(RATE, 5), 5, NOW + 30).live_limit == 8
 
 
-def test_without_a_word_on_how_long_the_pause_grows_with_what_was_learned():
+def test_without_a_word_on_how_long_a_queue_waits_half_as_long_again_as_it_lasts():
     health, pauses, now = Health.fresh(8), [], NOW
-    for _ in range(5):
+    for _ in range(12):
         health = health.after_failure(RATE, 60, now)
-        pauses.append((health.live_limit, health.parked_until - now))
-        now = health.parked_until + 1
-    assert pauses == [(4, 2), (2, 4), (1, 8), (1, 8), (1, 8)]
-    assert Health.fresh(8).after_failure(RATE, 0.5, NOW).parked_until == NOW + 0.5
+        pauses.append(health.parked_until - now)
+        now = health.parked_until
+    assert pauses[:5] == [1, 1, 1, 1.5, 2.25]
+    assert now - NOW == pytest.approx(2 * 1.5**10)
+    assert health.live_limit == 4
+    assert health.after_failure(RATE, 60, NOW + 119.9).parked_until == NOW + 119.9 + 59.95
+
+
+def test_who_complains_late_while_a_queue_is_parked_for_long_tells_nothing_new():
+    health = Health.fresh(8).after_failure(asking(RATE, 600), 600, NOW)
+    late = health.after_failure(RATE, 1.0, NOW + 590)
+    assert (late.live_limit, late.parked_until) == (4, NOW + 650)
+
+
+def test_one_at_a_time_is_left_however_crowded_it_is():
+    assert Health.fresh(1).after_failure(asking(RATE, 5), 5, NOW).room(NOW + 5) == 1
 
 
 def test_each_success_of_a_trial_that_began_since_is_one_more_at_once():
@@ -279,11 +295,13 @@ def test_a_queue_that_is_tried_first_is_parked_again_by_the_first_failure_of_any
     assert [again.room(NOW + 901 + at) for at in (0.9, 1)] == [0, 1]
 
 
-def test_complaints_without_a_wait_are_one_lesson_a_second():
-    health = Health.fresh(32)
+def test_there_is_at_most_one_lesson_a_second():
+    health, lessons = Health.fresh(32), set()
     for n in range(20):
-        health = health.after_failure(asking(RATE, 0), 0.0, NOW + n / 10)
-    assert health.live_limit == 8
+        at = NOW + n / 10
+        health = health.after_success(at - 0.01, at).after_failure(asking(RATE, 0), 0.0, at)
+        lessons.add(health.eased_at)
+    assert len(lessons) == 2
 
 
 @pytest.mark.parametrize("failure", [RATE, QUOTA, PROVIDER], ids=str)

@@ -51,7 +51,8 @@ def test_the_dead_are_let_go_once_whoever_comes_meanwhile():
         assert said == ["x"] * 8
         assert [host.closed for host in first] == [1, 1, 1]
         assert pool.restarts == 3
-        await pool.close()
+        made[-1].die()
+        assert await pool.close() == len(made) - len(first) - 1
         assert {host.closed for host in made} == {1}
 
     asyncio.run(asyncio.wait_for(scene(), 10))

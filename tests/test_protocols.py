@@ -179,14 +179,14 @@ def test_whatever_a_limit_says_is_a_finite_wait_or_none(reset: str, left: str):
 
 
 @in_every_protocol
-def test_a_spent_quota_is_final_at_once_although_it_looks_like_a_rate_limit(tongue: Tongue):
+def test_a_spent_quota_is_told_at_once_although_it_looks_like_a_rate_limit(tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
-        grant = stage.grant(model_at(served))
+        grant = stage.grant(model_at(served), trial="")
         said = await stage.ask(grant)
         assert (said.status, said.code, len(served.requests)) == (429, "quota", 1)
         assert grant.failure is not None
-        assert grant.failure.refused
-        assert not grant.failure.transient
+        assert not grant.failure.refused
+        assert grant.failure.transient
         assert "credit" in str(grant.failure)
 
     body = error("You exceeded your current quota", code="insufficient_quota").encode()
@@ -264,7 +264,7 @@ def test_a_foreign_provider_of_messages_is_waited_for_and_its_errors_known():
         model = Model(
             name="m", base_url=url, model="claude-sonnet-4-5", protocols=(Protocol.ANTHROPIC,)
         )
-        grant = stage.grant(model)
+        grant = stage.grant(model, trial="")
         said = await asyncio.gather(*(stage.ask(grant, seat=f"s{n}") for n in range(12)))
         assert {each.status for each in said} == {200}
         assert max(call.tries for call in grant.calls) > 1

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,16 @@ TOML = """
 [models."p/broken"]
 base_url = "{url}"
 api_key_env = "CANARY_KEY"
+retry = {{ first_seconds = 0.05, longest_seconds = 0.2 }}
 [models."p/flaky"]
 base_url = "{url}"
+retry = {{ first_seconds = 0.05, longest_seconds = 0.2 }}
 [models."p/garbage"]
 base_url = "{url}"
+retry = {{ first_seconds = 0.05, longest_seconds = 0.2 }}
 [models."p/limited"]
 base_url = "{url}"
+retry = {{ attempts = 1 }}
 [models."p/refuses"]
 base_url = "{url}"
 api_key_env = "CANARY_KEY"
@@ -152,9 +157,21 @@ def test_trials_that_the_provider_let_through_in_the_end_are_scored(
     assert (row["scored"], row["failed"], row["mean_reward"]) == (TASKS, {}, 1.0)
 
 
-def test_a_rate_limit_costs_a_wait_and_no_attempt(world: World, agents: dict[str, Any]):
-    assert [trial["attempts"] for trial in world.trials("chat:p/limited")] == [1] * TASKS
-    assert world.seen["limited"].total() == TASKS + TASKS // 2
+def test_a_trial_that_is_sent_away_comes_back_and_is_not_charged(
+    world: World, agents: dict[str, Any]
+):
+    # One attempt is all that a failure of this provider allows.
+    listed = world.trials("chat:p/limited")
+    sent_away = TASKS // 2
+    assert Counter(trial["attempts"] for trial in listed) == {2: sent_away, 1: TASKS - sent_away}
+    assert world.seen["limited"].total() == TASKS + sent_away
+    trial = next(trial["id"] for trial in listed if trial["attempts"] == 2)
+    first, second = world.envwright("trial", "show", trial, "--json").json["attempts"]
+    outcome = first["grades"][0]["outcome"]
+    assert (outcome["fault"], outcome["retry_after_seconds"]) == ("rate_limited", 1.0)
+    assert second["grades"][0]["outcome"]["kind"] == "scored"
+    ended, begun = (datetime.fromisoformat(at) for at in (first["ended_at"], second["started_at"]))
+    assert (begun - ended).total_seconds() > 0.9
 
 
 def test_every_attempt_of_a_trial_is_kept(world: World, agents: dict[str, Any]):

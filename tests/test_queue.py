@@ -281,9 +281,9 @@ def test_the_more_urgent_goes_first_and_equals_as_they_came(bed):
     bed.crew()
     queue, p = bed.queue(1), fresh()
     bed.call(bed.engine.park(queue, 600.0))
-    order = [("late", 5), ("z", 0), ("m", 0), ("first", -1), ("a", 0)]
+    order = [("late", 5), ("z", 1), ("m", 1), ("first", 0), ("a", 1)]
     bed.submit(*[job(f"{p}{name}", queue, priority=urgency) for name, urgency in order])
-    bed.submit(*[job(f"{p}{name}", queue) for name in ("y", "b")])
+    bed.submit(*[job(f"{p}{name}", queue, priority=1) for name in ("y", "b")])
     bed.call(bed.engine.open(queue))
     bed.settle(p)
     names = [name.removeprefix(p) for name in bed.names(p)]

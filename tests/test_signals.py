@@ -13,8 +13,9 @@ from envwright.host import Loaded, Scoring
 from envwright.model import Model
 from envwright.trace import Score
 from envwright.work.grader import Grader
+from envwright.work.request import Request
 from envwright.work.score import reward_of, score_pairs
-from envwright.work.sweep import Request, select_tasks
+from envwright.work.select import select_tasks
 from envwright.work.validate import validate_tasks
 from provider import Provider, Reply, provider
 from support import EXAMPLES, ROOT, CommandLine, make_environment

@@ -47,13 +47,15 @@ def test_calls_in_flight_reach_the_models_limit_and_never_exceed_it(stream: bool
 @in_every_protocol
 def test_server_errors_are_tried_again_and_the_tries_counted(tongue: Tongue):
     async def scene(stage: Door, served: Provider) -> None:
-        grant = stage.grant(model_at(served))
+        grant = await stage.begun(model_at(served))
         said = await stage.ask(grant)
         assert (said.status, said.content) == (200, "at last")
-        assert [(call.tries, call.status, call.error) for call in grant.calls] == [(3, 200, None)]
+        _, call = grant.calls
+        assert (call.tries, call.status, call.error) == (3, 200, None)
         assert grant.failure is None
 
-    play(in_turn(Reply(status=500), Reply(status=529), Reply("at last")), scene, tongue)
+    replies = (Reply(), Reply(status=500), Reply(status=529), Reply("at last"))
+    play(in_turn(*replies), scene, tongue)
 
 
 def test_a_server_that_fails_for_ever_is_left_after_some_tries():
@@ -91,17 +93,20 @@ def test_a_server_that_fails_for_ever_is_left_after_some_tries():
     ],
     ids=["seconds", "ms", "ms before seconds", "bad ms", "date"],
 )
-def test_a_wait_that_the_provider_asks_for_is_waited_out(
+def test_a_wait_that_the_provider_asks_for_is_waited_out_once_a_trial_has_an_answer(
     wait: Callable[[], dict[str, str]], least: float, most: float
 ):
+    replies: list[Reply] = [Reply()]
+
     async def scene(stage: Door, served: Provider) -> None:
-        grant = stage.grant(model_at(served))
+        grant = await stage.begun(model_at(served))
+        replies[:] = [rate_limited(**wait()), Reply("now")]
         said = await stage.ask(grant)
         assert (said.status, said.content) == (200, "now")
-        assert grant.calls[0].tries == 2
-        assert least <= grant.calls[0].seconds <= most
+        assert grant.calls[1].tries == 2
+        assert least <= grant.calls[1].seconds <= most
 
-    play(in_turn(rate_limited(**wait()), Reply("now")), scene)
+    play(lambda body: replies.pop(0), scene)
 
 
 def test_all_calls_of_a_model_wait_together_and_other_models_do_not():
@@ -113,10 +118,10 @@ def test_all_calls_of_a_model_wait_together_and_other_models_do_not():
 
     async def scene(stage: Door, served: Provider) -> None:
         slow = model_at(served, "slow", model="slow")
-        first = asyncio.create_task(stage.ask(stage.grant(slow)))
+        first = asyncio.create_task(stage.ask(stage.grant(slow, trial="")))
         await until(lambda: len(arrived) == 1)
         await asyncio.sleep(0.1)
-        others = [asyncio.create_task(stage.ask(stage.grant(slow))) for _ in range(4)]
+        others = [asyncio.create_task(stage.ask(stage.grant(slow, trial=""))) for _ in range(4)]
         quick = await stage.ask(stage.grant(model_at(served, "quick", model="quick")))
         assert quick.status == 200
         assert [name for name, _ in arrived] == ["slow", "quick"]
@@ -266,8 +271,8 @@ def test_a_pause_is_never_negative_nor_above_the_cap_and_refusals_have_none(
     failure = ProviderError("x", status=status, retry_after_seconds=wait, code=code)
     pause = pause_after(failure, tries)
     assert pause is None or 0 <= pause <= LONGEST_WAIT_SECONDS
-    assert not failure.transient or code not in (Fault.CONTEXT, Fault.QUOTA)
-    if failure.refused or not failure.transient or (wait or 0) > LONGEST_WAIT_SECONDS:
+    assert not (failure.transient and (failure.refused or code is Fault.CONTEXT))
+    if code is Fault.QUOTA or not failure.transient or (wait or 0) > LONGEST_WAIT_SECONDS:
         assert pause is None
     if tries >= 12:
         assert pause is None

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from envwright.work.part import Part
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.environment import Environment, Kind, Source, TaskCount
 from envwright.errors import EnvironmentFailure, Interrupted, Unserved
 from envwright.host import HostLimits, Loaded, Pool
 from envwright.trial.plan import Plan
-from envwright.work.part import Part
 from envwright.work.warm import Warm
 
 
@@ -292,13 +292,13 @@ def test_one_that_is_loaded_already_is_adopted_and_closed_like_any_other():
     async def scene(machine):
         loaded = machine.loaded(part_of(1))
         await loaded.pool.call("describe", {}, seconds=1)
-        machine.warm.adopt(part_of(1), loaded)
+        machine.warm.lend(part_of(1), loaded)
         assert await machine.visit(part_of(1)) is loaded
         assert machine.loads == []
         async with machine.warm.use(part_of(1)):
             other = machine.loaded(part_of(1))
             await other.pool.call("describe", {}, seconds=1)
-            machine.warm.adopt(part_of(1), other)
+            machine.warm.lend(part_of(1), other)
             await settle()
             assert machine.open == [0, 1]
             assert await machine.visit(part_of(1)) is other

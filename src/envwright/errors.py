@@ -113,12 +113,22 @@ class ProviderError(Broken):
             return False
         if self.code is not None:
             return True
-        return self.status is None or self.status in (408, 409, 425, 429) or self.status >= 500
+        return self.status is None or may_pass(self.status)
 
     @property
     def crowded(self) -> bool:
-        """Every call of this model should wait a while."""
+        """Too much is asked of the provider at once: that is no fault of the call."""
         return self.code in (Fault.RATE, Fault.OVERLOADED)
+
+    @property
+    def asks_to_wait(self) -> bool:
+        """Every call of this model should wait a while."""
+        return self.transient and (self.crowded or self.retry_after_seconds is not None)
+
+
+def may_pass(status: int) -> bool:
+    """Whether the same call may be answered otherwise later."""
+    return status in (408, 409, 425, 429) or status >= 500
 
 
 class SandboxError(Broken):

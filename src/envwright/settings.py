@@ -48,7 +48,7 @@ class ModelTable(Record):
     protocol: Protocol | None = None
     """The one it is spoken to in; all that a well-known provider speaks, else `openai-chat`."""
     base_url: str | None = Field(default=None, pattern=r"^https?://")
-    """Where it answers; a well-known provider's by default."""
+    """Where it answers, without a user or a password; a well-known provider's by default."""
     model: str | None = None
     """The provider's name for it; by default what follows the slash."""
     api_key_env: str | None = None

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, pack
+from envwright_host.leftover import now_ticks, runs_since
 from envwright_host.watchdog import Watchdog
 
 Phase = Callable[[str], None]
@@ -101,6 +102,7 @@ class Server:
         def phase(name: str) -> None:
             self.wire.send({"id": call_id, "phase": name})
 
+        begun = now_ticks()
         try:
             result = await self.calls[message["call"]](message["args"], phase)
             if self.is_tired():
@@ -111,6 +113,8 @@ class Server:
                 else None
             )
         except asyncio.CancelledError:
+            if runs_since(begun):
+                self.wire.send({"retire": True})
             self.wire.send(
                 {"id": call_id, "error": problem_of(asyncio.CancelledError("cancelled"))}
             )

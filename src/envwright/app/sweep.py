@@ -9,29 +9,43 @@ from typing import Any, TypeVar
 
 from envwright import __version__
 from envwright.app.app import App
+from envwright.budget import Budget
 from envwright.errors import Interrupted, UsageError
 from envwright.gateway import ENVIRONMENT, Gateway
 from envwright.host import Loaded
 from envwright.options import RunOptions, SweepOptions
 from envwright.queue.state import Worker
+from envwright.record import Json
 from envwright.store import result as results
 from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
+from envwright.store.address import shown_database
+from envwright.store.queue import Parked, parked_for
 from envwright.store.status import Counts
 from envwright.store.sweep import NewSweep, SweepState
 from envwright.trial.part import Cast, Part, part_of
 from envwright.work import sweep as sweep_work
 from envwright.work.estimate import Estimate, estimate, estimate_trial, merged
 from envwright.work.request import Request
-from envwright.work.result import SweepResult, sum_up
+from envwright.work.result import SweepResult, sum_up, titles
 from envwright.work.select import select_tasks
 from envwright.work.sweep import Planned, plan_trials
-from envwright.work.worker import Tools, Workshop, check_releases, is_gone, worker_name
+from envwright.work.trial import find_trial
+from envwright.work.worker import (
+    Tools,
+    Workshop,
+    check_releases,
+    is_gone,
+    worker_name,
+    worker_place,
+)
 
 T = TypeVar("T")
 SLOTS = 512
 """Trials at once of one worker, of all queues together."""
 LOOK_SECONDS = 0.25
+CANCEL_SECONDS = 15.0
+"""How long a cancelled sweep's workers are waited for."""
 STOPPED = "it was stopped"
 
 
@@ -41,8 +55,9 @@ class Watch:
 
     planned: Callable[[str, int, int], None]
     """Told the sweep's id, how many trials it has and how many are scored already."""
-    seen: Callable[[Mapping[tuple[str, str], Counts]], None]
-    """Told, again and again, how the trials of each environment and agent stand."""
+    seen: Callable[[Mapping[tuple[str, str], Counts], Mapping[str, Parked]], None]
+    """Told, again and again, how the trials of each environment and agent stand, and which
+    queues hold them up."""
     stop: asyncio.Event
 
 
@@ -68,12 +83,16 @@ async def prepare(
         seat=options.seat,
         fresh=options.fresh,
         limits=app.settings.file.limits.of_trial(),
+        cap=app.settings.file.budget.of_trial(),
     )
     return request, loaded, cast
 
 
 async def plan(app: App, options: RunOptions, gateway: Gateway) -> Planned:
-    request, loaded, cast = await prepare(app, options, gateway, dry=False)
+    return await plan_request(app, *await prepare(app, options, gateway, dry=False))
+
+
+async def plan_request(app: App, request: Request, loaded: Loaded, cast: Cast) -> Planned:
     tasks = await select_tasks(loaded, request)
     made, trials = plan_trials(request, loaded, cast, tasks, app.store)
     names = [str(agent) for agent in request.agents]
@@ -114,7 +133,7 @@ def new_sweep(app: App, options: SweepOptions, worker: str | None) -> NewSweep:
 
 def limits_of(options: SweepOptions, planned: Sequence[Planned]) -> dict[str, int]:
     limits = sweep_work.limits_of(planned, options.limits)
-    for run, each in zip(options.runs, planned, strict=True):
+    for run, each in zip(options.runs, planned, strict=False):
         if run.limit is not None:
             limits |= {agent.queue: run.limit for agent in each.part.plan.agents}
     return limits
@@ -138,6 +157,12 @@ async def run(app: App, options: SweepOptions, watch: Watch) -> SweepResult:
     """Submit a sweep, work on it in this process, and follow it to its end."""
     gateway = app.gateway()
     planned = await until(watch.stop, plan_all(app, options, gateway))
+    return await run_planned(app, options, planned, gateway, watch)
+
+
+async def run_planned(
+    app: App, options: SweepOptions, planned: Sequence[Planned], gateway: Gateway, watch: Watch
+) -> SweepResult:
     worker = Worker(worker_name(), SLOTS, stays=False, release=__version__)
     new = new_sweep(app, options, worker.id)
     async with at_work(app, worker):
@@ -147,7 +172,7 @@ async def run(app: App, options: SweepOptions, watch: Watch) -> SweepResult:
     watch.planned(new.id, total, total - len(missing))
     workshop = workshop_of(app, gateway, worker, new.id)
     for each in planned:
-        workshop.warm.adopt(each.part, each.loaded)
+        workshop.warm.lend(each.part, each.loaded)
     await work_and_watch(app, workshop, new.id, watch)
     return await result_of(app, new.id, workshop.engine.failures)
 
@@ -214,7 +239,9 @@ async def follow(app: App, sweep: str, watch: Watch) -> None:
     """Until the sweep is over."""
     while True:
         row = await sweep_work.read_sweep(app.store, sweep)
-        watch.seen(await asyncio.to_thread(app.store.read, statuses.count_trials, sweep))
+        counts = await asyncio.to_thread(app.store.read, statuses.count_trials, sweep)
+        parked = await asyncio.to_thread(app.store.read, parked_for, sweep)
+        watch.seen(counts, parked)
         if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
             return
         with contextlib.suppress(TimeoutError):
@@ -232,6 +259,132 @@ async def work(app: App, stop: asyncio.Event, *, slots: int, drain: bool) -> Non
     async with at_work(app, worker):
         pass
     await workshop.run(stop, drain=drain)
+
+
+async def introduce(app: App, slots: int) -> str:
+    """What this worker is, in a line."""
+    where = shown_database(app.store.engine.url)
+    return f"worker {worker_place()}: envwright {__version__}, {slots} slots, store {where}"
+
+
+async def watch(app: App, text: str, watch: Watch) -> SweepResult:
+    """Follow a sweep that others work on."""
+    row = sweep_work.find_sweep(app.store, text)
+    await follow(app, row.id, watch)
+    return await result_of(app, row.id)
+
+
+async def cancel(app: App, text: str) -> Json:
+    """End a sweep, and wait until nothing of it runs."""
+    row = sweep_work.find_sweep(app.store, text)
+    if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
+        raise UsageError(f"sweep {row.id} is {row.state} already", hint="there is nothing to end")
+    before = row.killed
+    words = "it was cancelled"
+    waiting, running = await sweep_work.end_sweep(
+        row.id, SweepState.CANCELLED, words, app.store, app.jobs
+    )
+    left = running
+    for _ in range(round(CANCEL_SECONDS / LOOK_SECONDS) if running else 0):
+        counts = await asyncio.to_thread(app.store.read, statuses.count_trials, row.id)
+        left = sum(each.running for each in counts.values())
+        row = await sweep_work.read_sweep(app.store, row.id)
+        if not left and row.killed > before:
+            break
+        await asyncio.sleep(LOOK_SECONDS)
+    killed = row.killed - before
+    said = {"sweep": row.id, "waiting": waiting, "running": running}
+    return {**said, "killed": killed, "left": left}
+
+
+async def resume(app: App, text: str, more: Budget) -> tuple[str, int]:
+    """Put back what has no reward; how many trials that are."""
+    row = sweep_work.find_sweep(app.store, text)
+    if row.release != __version__:
+        raise UsageError(
+            f"sweep {row.id} was submitted by envwright {row.release}, and this is {__version__}",
+            hint="run its command again",
+        )
+    if row.state is SweepState.RUNNING:
+        raise UsageError(
+            f"sweep {row.id} is running", hint=f"see `envwright sweep status {row.id}`"
+        )
+    await app.store.write_soon(sweeps.detach, row.id, row.budget.under(more))
+    queued = await sweep_work.resume(row, app.store, app.jobs, app.say)
+    return row.id, len(queued)
+
+
+async def retry(app: App, text: str) -> tuple[str, str]:
+    """Put back one trial that failed: its id, and the sweep that it is queued in."""
+    row = find_trial(app.store, text)
+    if row.outcome is None or row.outcome["kind"] != "failed":
+        state = "was scored" if row.outcome else "has no outcome yet"
+        raise UsageError(
+            f"trial {row.id[:12]} {state}", hint="only a trial that failed is tried again"
+        )
+    sweep = await asyncio.to_thread(app.store.read, sweeps.last_with, row.id)
+    if sweep is None or sweep.release != __version__:
+        raise UsageError(
+            f"trial {row.id[:12]} is in no sweep of this release", hint="run its command again"
+        )
+    await app.store.write_soon(sweeps.detach, sweep.id, sweep.budget)
+    await sweep_work.resume(sweep, app.store, app.jobs, app.say, only={row.id})
+    return row.id, sweep.id
+
+
+def list_sweeps(app: App, count: int, label: str | None) -> list[Json]:
+    rows = app.store.read(sweeps.list_sweeps, count, label)
+    return [
+        {
+            "sweep": row.id,
+            "environment": row.environment,
+            "state": str(row.state),
+            "why": row.why,
+            "labels": list(row.labels),
+            "priority": row.priority,
+            "created_at": row.created_at.isoformat(),
+            "spent_tokens": row.spent_tokens,
+            "spent_usd": row.spent_usd,
+        }
+        for row in rows
+    ]
+
+
+async def status(app: App, text: str) -> Json:
+    """How a sweep stands, as one object."""
+    row = sweep_work.find_sweep(app.store, text)
+    counts = await asyncio.to_thread(app.store.read, statuses.count_trials, row.id)
+    called = titles(counts)
+    agents = {called[name]: counted(each) for name, each in counts.items()}
+    result = await result_of(app, row.id)
+    for name, found in result.agents.items():
+        agents.setdefault(name, counted(Counts()))["mean_reward"] = found.mean_reward
+    total = counted(sum(counts.values(), Counts()))
+    return {
+        "sweep": row.id,
+        "state": str(row.state),
+        "why": row.why,
+        "environment": row.environment,
+        "labels": list(row.labels),
+        **total,
+        "spent_tokens": row.spent_tokens,
+        "spent_usd": row.spent_usd,
+        "wasted_tokens": await asyncio.to_thread(app.store.read, results.wasted_tokens, row.id),
+        "agents": agents,
+    }
+
+
+def counted(counts: Counts) -> Json:
+    return {
+        "total": counts.total,
+        "scored": counts.scored,
+        "solved": counts.solved,
+        "failed": dict(sorted(counts.failed.items())),
+        "waiting": counts.waiting,
+        "running": counts.running,
+        "parked": counts.parked,
+        "cancelled": counts.cancelled,
+    }
 
 
 async def result_of(app: App, sweep: str, failures: Sequence[str] = ()) -> SweepResult:

@@ -18,11 +18,20 @@ from envwright.errors import Broken, EnvwrightError, Interrupted, UsageError
 COMMANDS = {
     "demo": ("envwright.cli.demo:demo", "The tour: offline, a real small model, a few minutes."),
     "run": ("envwright.cli.run:run", "Run trials of agents on an environment's tasks."),
+    "sweep": (
+        "envwright.cli.sweep:sweep",
+        "Sweeps: submit, list, status, watch, cancel, resume.",
+    ),
+    "queue": (
+        "envwright.cli.queue:queue",
+        "Queues, one per model: status, limit, park, open.",
+    ),
+    "worker": ("envwright.cli.worker:worker", "Work on what is queued."),
     "env": (
         "envwright.cli.env:env",
         "Look at an environment: inspect, tasks, score, validate.",
     ),
-    "trial": ("envwright.cli.trial:trial", "Look at trials: list, show."),
+    "trial": ("envwright.cli.trial:trial", "Look at trials: list, show, retry."),
     "import": ("envwright.cli.import_:import_", "Keep rollouts of vf-eval folders as trials."),
     "model": ("envwright.cli.model:model", "Models: list, pull, check."),
     "doctor": ("envwright.cli.doctor:doctor", "Launch every part and say what works."),

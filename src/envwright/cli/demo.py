@@ -7,14 +7,16 @@ from pathlib import Path
 import click
 
 from envwright.app import App, RunOptions
+from envwright.app.sweep import Watch, run
+from envwright.cli.bars import Bars
 from envwright.cli.output import say
 from envwright.cli.progress import follow
-from envwright.cli.run import Bars, exit_code, print_result
+from envwright.cli.run import exit_code, print_result
 from envwright.cli.shared import run_async
 from envwright.cli.trial import show_latest
 from envwright.errors import UsageError
 from envwright.model.local import LOCAL_NAME
-from envwright.work.sweep import Watch
+from envwright.options import SweepOptions
 
 
 @click.command()
@@ -47,8 +49,9 @@ def demo(environment: str, tasks: int, trials: int) -> None:
     async def main(stop: asyncio.Event) -> int:
         say(f"1. {environment} in a sandbox, tried by {LOCAL_NAME}, by `oracle` and by `noop`")
         async with App.make(say=say, follow=follow) as app:
-            with Bars(as_json=False) as bars:
-                result = await app.run(options, Watch(bars.planned, bars.ended, stop))
+            with Bars() as bars:
+                sweep = SweepOptions(runs=(options,))
+                result = await run(app, sweep, Watch(bars.planned, bars.seen, stop))
         print_result(result, as_json=False)
         code = exit_code(result, stopped=stop.is_set())
         if not stop.is_set():

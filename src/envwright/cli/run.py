@@ -2,43 +2,30 @@
 
 import asyncio
 import sys
-import time
-from collections import Counter
-from collections.abc import Sequence
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
-from envwright.agent import AgentSpec
 from envwright.app import App
+from envwright.app.sweep import Watch, estimate_all
+from envwright.app.sweep import run as run_sweep
 from envwright.cli import EXIT_FINDINGS, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
+from envwright.cli.bars import Bars
 from envwright.cli.output import (
     cell,
-    clean,
     console,
     interval_text,
     print_json,
     say,
     table,
-    talk_console,
     usd_text,
 )
-from envwright.cli.progress import SAY_EVERY_SECONDS, follow
+from envwright.cli.progress import follow
 from envwright.cli.shared import json_option, run_async, until
 from envwright.cli.sweep_options import sweep_options
-from envwright.errors import Cause, UsageError
+from envwright.errors import Cause
 from envwright.options import SweepOptions
-from envwright.trial import Outcome, Scored, TrialSpec
 from envwright.work.estimate import Estimate
 from envwright.work.result import AgentResult, SweepResult
-from envwright.work.sweep import Watch
 
 
 @click.command()
@@ -47,83 +34,25 @@ from envwright.work.sweep import Watch
 @json_option
 def run(sweep: SweepOptions, *, sandbox: str, dry_run: bool, as_json: bool) -> None:
     """Run trials on the tasks of ENVIRONMENT. The same command again does only what is missing."""
-    options, *others = sweep.runs
-    if others:
-        raise UsageError("several environments at once cannot be run yet", hint="name one of them")
 
     async def main(stop: asyncio.Event) -> int:
         async with App.make(sandbox=sandbox, say=say, follow=follow, sweep=sweep) as app:
             if dry_run:
-                print_estimate(await until(stop, app.estimate(options)), as_json=as_json)
+                print_estimate(await until(stop, estimate_all(app, sweep)), as_json=as_json)
                 return 0
-            with Bars(as_json=as_json) as bars:
-                result = await app.run(options, Watch(bars.planned, bars.ended, stop))
+            with Bars() as bars:
+                result = await run_sweep(app, sweep, Watch(bars.planned, bars.seen, stop))
         print_result(result, as_json=as_json)
         return exit_code(result, stopped=stop.is_set())
 
     sys.exit(run_async(main))
 
 
-class Bars:
-    """Progress on stderr: a bar per agent on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        console = talk_console()
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[said]}"),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._bars: dict[str, TaskID] = {}
-        self._seen: dict[str, Counter[str]] = {}
-        self._silent = not console.is_terminal
-        self._said_at = time.monotonic()
-        self._left = 0
-
-    def __enter__(self) -> "Bars":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def planned(self, sweep: str, trials: Sequence[TrialSpec], missing: set[str]) -> None:
-        say(f"sweep {sweep}: {len(trials)} trials, {len(trials) - len(missing)} scored already")
-        self._left = len(missing)
-        # Not before: until here something else may be shown on the terminal.
-        self._progress.start()
-        self._said_at = time.monotonic()
-        totals = Counter(str(spec.agent) for spec in trials)
-        todo = Counter(str(spec.agent) for spec in trials if spec.id in missing)
-        for agent, total in totals.items():
-            done = total - todo[agent]
-            name = clean(agent).replace("[", "\\[")
-            self._bars[agent] = self._progress.add_task(name, total=total, completed=done, said="")
-            self._seen[agent] = Counter()
-
-    def ended(self, spec: TrialSpec, outcome: Outcome) -> None:
-        agent = str(spec.agent)
-        seen = self._seen[agent]
-        kind = "solved" if isinstance(outcome, Scored) and outcome.reward > 0.5 else outcome.kind
-        seen[kind] += 1
-        said = ", ".join(
-            f"{count} {word}" for word, count in sorted(seen.items()) if word != "scored"
-        )
-        self._left -= 1
-        if self._silent and time.monotonic() - self._said_at > SAY_EVERY_SECONDS:
-            self._said_at = time.monotonic()
-            say(f"{self._left} trials left")
-        self._progress.update(self._bars[agent], advance=1, said=said)
-
-
 def print_result(result: SweepResult, *, as_json: bool) -> None:
     if as_json:
         print_json(result)
     else:
-        broken = any(row.failed or row.missing for row in result.agents.values())
+        broken = any(row.failed or row.missing > row.certain for row in result.agents.values())
         columns = [("agent", False), ("scored", True), *([("failed", False)] if broken else [])]
         columns += [("mean reward", False), ("solved", False), ("tokens", True)]
         shown = table(None, [*columns, ("cost", True)], whole=("mean reward", "solved"))
@@ -142,6 +71,9 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
         click.echo(f"sweep: {result.sweep}")
         only = " --outcome failed" if any(row.failed for row in result.agents.values()) else ""
         say(f"trials: `envwright trial list --sweep {result.sweep}{only}`")
+        for agent, row in result.agents.items():
+            if row.certain:
+                say(f"{agent}: {row.certain} trials were left out: their verdict was certain")
     # A provider that refused is named at the end, once.
     for words, count in ({} if result.closed else result.why).items():
         say(f"failed, {count} of them: {words}")
@@ -151,8 +83,8 @@ def print_result(result: SweepResult, *, as_json: bool) -> None:
 
 def result_cells(agent: str, row: AgentResult) -> dict[str, str]:
     failed = ", ".join(f"{count} {cause}" for cause, count in row.failed.items()) or "0"
-    if row.missing:
-        failed += f", {row.missing} not run"
+    if row.missing > row.certain:
+        failed += f", {row.missing - row.certain} not run"
     mean = "-" if row.mean_reward is None else f"{row.mean_reward:.3f}"
     return {
         "agent": f"{agent} (baseline)" if row.baseline else agent,
@@ -174,16 +106,16 @@ def exit_code(result: SweepResult, *, stopped: bool) -> int:
         return EXIT_OURS
     for queue, words in result.closed.items():
         say(f"error: {queue} was stopped: {words}")
-    if any(is_refused(AgentSpec.parse(agent), row, result) for agent, row in result.agents.items()):
+    if any(is_refused(row, result) for row in rows):
         return EXIT_USAGE
-    if any(row.missing for row in rows):
+    if any(row.missing > row.certain for row in rows):
         return EXIT_INCOMPLETE
     return EXIT_FINDINGS if any(row.failed for row in rows) else 0
 
 
-def is_refused(agent: AgentSpec, row: AgentResult, result: SweepResult) -> bool:
+def is_refused(row: AgentResult, result: SweepResult) -> bool:
     """Whether the agent's provider refused its first call."""
-    return agent.queue in result.closed and Cause.PROVIDER in row.failed and row.scored == 0
+    return row.queue in result.closed and Cause.PROVIDER in row.failed and row.scored == 0
 
 
 def print_estimate(estimate: Estimate, *, as_json: bool) -> None:

@@ -1,6 +1,8 @@
-"""`envwright trial`: list trials, show one with its whole conversation."""
+"""`envwright trial`: list trials, show one with its whole conversation, try one again."""
 
+import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,8 @@ import click
 from pydantic import TypeAdapter
 from rich.text import Text
 
+from envwright.app import App
+from envwright.app import sweep as sweeping
 from envwright.cli.output import (
     cell,
     clean,
@@ -19,7 +23,7 @@ from envwright.cli.output import (
     table,
     usd_text,
 )
-from envwright.cli.shared import json_option
+from envwright.cli.shared import json_option, run_async
 from envwright.errors import UsageError
 from envwright.record import Json, digest, items, mapping
 from envwright.settings import process_variables, read_settings
@@ -27,13 +31,16 @@ from envwright.store import Store
 from envwright.store import trial as trials
 from envwright.trace import EGRESS, ModelCall, Step, Trace
 from envwright.trial.spec import Setting
+from envwright.work.trial import find_trial
 
+MOST = 100
+"""Of trials that are listed without a sweep."""
 TRACES = TypeAdapter(tuple[Trace, ...])
 
 
 @click.group()
 def trial() -> None:
-    """Look at trials: list, show."""
+    """Look at trials: list, show, retry."""
 
 
 def open_store() -> Store:
@@ -47,15 +54,15 @@ def open_store() -> Store:
 @click.option("--sweep", help="Only those of this sweep.")
 @click.option("--agent", help="Only those of this agent.")
 @click.option("--outcome", type=click.Choice(["scored", "failed"]), help="Only those.")
-@click.option(
-    "-n", "count", type=click.IntRange(1), default=100, show_default=True, help="How many."
-)
+@click.option("-n", "count", type=click.IntRange(1), help="How many; by default 100, or a sweep.")
 @json_option
 def list_(
-    sweep: str | None, agent: str | None, outcome: str | None, count: int, as_json: bool
+    sweep: str | None, agent: str | None, outcome: str | None, count: int | None, as_json: bool
 ) -> None:
     """Trials, newest first; with --json one object per line."""
     store = open_store()
+    if count is None and sweep is None:
+        count = MOST
     rows = store.read(trials.list_trials, sweep=sweep, agent=agent, outcome=outcome, limit=count)
     if as_json:
         for row in rows:
@@ -104,7 +111,26 @@ def outcome_text(outcome: dict[str, Any] | None) -> str:
 def show(trial_id: str, attempt: int | None, as_json: bool) -> None:
     """One trial: its task, attempts, and the whole conversation with usage and timing."""
     store = open_store()
-    show_row(store, find(store, trial_id), attempt, as_json=as_json)
+    show_row(store, find_trial(store, trial_id), attempt, as_json=as_json)
+
+
+@trial.command()
+@click.argument("trial_id", metavar="ID")
+@json_option
+def retry(trial_id: str, as_json: bool) -> None:
+    """Queue a trial that failed once more; its earlier attempts are kept."""
+
+    async def main(_: asyncio.Event) -> int:
+        async with App.make(say=say) as app:
+            name, sweep = await sweeping.retry(app, trial_id)
+        if as_json:
+            print_json({"trial": name, "sweep": sweep})
+        else:
+            click.echo(f"trial {name[:12]} is queued in sweep {sweep}")
+            say("`envwright worker --drain` works on it")
+        return 0
+
+    sys.exit(run_async(main))
 
 
 def show_latest(sweep: str, agent: str) -> None:
@@ -177,15 +203,6 @@ def setting_of(row: trials.TrialRow) -> dict[str, Any]:
     """What the trial was run with, where it is not what every trial is run with."""
     said = Setting.model_validate({n: v for n, v in row.spec.items() if n in Setting.model_fields})
     return said.model_dump(mode="json", exclude_defaults=True)
-
-
-def find(store: Store, trial_id: str) -> trials.TrialRow:
-    found = store.read(trials.find_trials, trial_id.lower())
-    if not found:
-        raise UsageError(f"trial {trial_id!r} does not exist", hint="see `envwright trial list`")
-    if len(found) > 1:
-        raise UsageError(f"trial {trial_id!r} could be several", hint="give more of its id")
-    return found[0]
 
 
 def show_trace(trace: Trace, nth: str) -> None:

@@ -40,3 +40,8 @@ class Call:
         self.status: int | None = None
         self.started = time.monotonic()
         self.started_at = datetime.now(UTC)
+
+    @property
+    def fresh(self) -> bool:
+        """Its trial has had no answer yet: it is better parked than kept waiting."""
+        return bool(self.grant.trial) and not self.grant.answered

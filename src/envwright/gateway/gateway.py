@@ -35,14 +35,14 @@ from envwright.gateway.grant import ENVIRONMENT, Exchange, Grant, Ledger, NoLedg
 from envwright.gateway.proxy import Proxy, Resolve, Resolver
 from envwright.gateway.relay import Relay, lines_of, read_answer
 from envwright.gateway.reply import CallerGone, break_off, prepare, status_of, told, write
+from envwright.gateway.request import Refusal, read_body, tokens_of
 from envwright.gateway.tally import Tally
-from envwright.gateway.upstream import Upstream
+from envwright.gateway.upstream import Crowded, Upstream
 from envwright.gateway.wire import Wire
 from envwright.model import Model, price_of
 from envwright.record import Json, mapping
 from envwright.trace import ModelCall, Usage
 
-TOKEN = "x-envwright-token"
 SEAT = "x-envwright-seat"
 LARGEST_REQUEST_BYTES = 32 * 2**20
 MOST_ENDED = 1000
@@ -57,15 +57,6 @@ WIRES = (
     anthropic_messages.WIRE,
     anthropic_messages.COUNT,
 )
-
-
-class Refusal(Exception):
-    """An answer of the gateway's own: a status, a code and words."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +78,9 @@ class Gateway:
         """`say` is told of connections that are refused; `resolve` stands in for the system's."""
         self.keys = dict(keys)
         """Variable → the key in it; who brings another model adds its own."""
-        self.upstream = Upstream(self.keys)
+        self.upstream = Upstream(self.keys, self.on_crowded)
+        self.crowded: Crowded | None = None
+        """Told each time a provider asks to wait, also where the gateway does so itself."""
         self.tally = Tally(say)
         """Connections of all sandboxes past the models."""
         self._resolver = Resolver()
@@ -107,6 +100,26 @@ class Gateway:
     def key_names(self) -> frozenset[str]:
         """The variables whose keys it holds."""
         return self.upstream.key_names
+
+    def on_crowded(self, model: str, seconds: float, fault: Fault) -> None:
+        if self.crowded is not None:
+            self.crowded(model, seconds, fault)
+
+    def hold(self, model: str, seconds: float) -> None:
+        """No call of this model begins within so many seconds; one hold never shortens another."""
+        self.upstream.lane(model).hold(seconds)
+
+    def held(self, model: str) -> float:
+        """For how many seconds no call of this model begins."""
+        return self.upstream.lane(model).held
+
+    def release(self, model: str) -> None:
+        """Whatever held calls of this model back holds no more."""
+        self.upstream.lane(model).release()
+
+    def set_limit(self, model: str, limit: int) -> None:
+        """Calls of this model in flight at once, whatever the model's own limit says."""
+        self.upstream.lane(model).slots.resize(limit)
 
     def open(self, grant: Grant) -> str:
         """Make the grant's token valid."""
@@ -182,7 +195,9 @@ class Gateway:
             asked = f"{seat!r} asked in the protocol {wire.protocol}"
             grant.unserved = f"{asked}, but its model speaks {speaks}"
             raise Refusal(400, "wrong_protocol", grant.unserved)
-        if (reached := grant.budget.exceeded(grant.spent)) is not None:
+        # A judge is asked all the same: the agent is stopped at its cap, and scored as it stands.
+        reached = grant.budget.exceeded(grant.spent) if grant.is_agent(seat) else None
+        if reached is not None:
             raise Refusal(402, "envwright_budget", f"the trial's budget: {reached}")
         return grant, seat[:80], model
 
@@ -346,22 +361,3 @@ class Gateway:
         self._grants.clear()
         self._resolver.close()
         await self.upstream.close()
-
-
-def tokens_of(request: web.Request) -> tuple[str, ...]:
-    """Ours, or what an SDK of some provider sends as its key."""
-    headers = request.headers
-    if (ours := headers.get(TOKEN)) is not None:
-        return (ours,)
-    bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
-    return (headers.get("x-api-key", ""), bearer)
-
-
-async def read_body(request: web.Request) -> Json:
-    try:
-        body: Any = json.loads(await request.read())
-    except (ValueError, RecursionError) as error:
-        raise Refusal(400, "bad_request", f"the body is no JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise Refusal(400, "bad_request", "the body is no JSON object")
-    return cast("Json", body)

@@ -65,6 +65,11 @@ class Grant:
         """The last request that the provider never answered."""
         return next(reversed(self.failures.values()), None)
 
+    @property
+    def answered(self) -> bool:
+        """Whether any call of it was: from then on there is something to lose."""
+        return any(made.status == 200 and made.error is None for made in self.calls)
+
     def model_for(self, seat: str) -> Model | None:
         if seat == ENVIRONMENT:
             return self.environment_model

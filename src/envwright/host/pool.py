@@ -98,7 +98,7 @@ class Pool:
             await host.close()
 
     async def close(self) -> int:
-        """End every process for good; how many there were."""
+        """End every process for good; how many were running."""
         self._closed = True
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()
@@ -106,8 +106,9 @@ class Pool:
         hosts = [*self._shared, *self._alone]
         self._shared.clear()
         self._alone.clear()
+        running = sum(host.dead is None for host in hosts)
         await asyncio.gather(*(host.close() for host in hosts))
-        return len(hosts)
+        return running
 
 
 def closed() -> HostDied:

@@ -29,6 +29,8 @@ from envwright_host.frames import HEADER, BadFrameError, body_length, decode, en
 PING_SECONDS = 1.0
 NO_LIMITS: Mapping[str, float] = {}
 EXIT_SECONDS = 1.0
+CANCEL_SECONDS = 5.0
+"""A call that is cancelled and goes on for longer does not mean to end."""
 
 
 class CallError(Exception):
@@ -87,6 +89,17 @@ class Pending:
         """How long this call may hold up the loop when nobody else is in the process."""
         return self.patience.get(self.phase or "", math.inf)
 
+    def take(self, message: Json) -> None:
+        if "phase" in message:
+            self.phase = str(message["phase"])[:40]
+        elif not self.future.done():
+            if "error" in message:
+                if not (problem := mapping(message["error"])):
+                    raise BadFrameError("an error that says nothing")
+                self.future.set_exception(CallError(problem, self.phase))
+            else:
+                self.future.set_result(message["ok"])
+
 
 Attach = Callable[[socket.socket, Egress, Secrets], Awaitable[Callable[[], Awaitable[None]]]]
 """Serve the gateway on a listener, with the way out that this sandbox has; what is returned
@@ -101,7 +114,11 @@ class HostProcess:
         self.pending: dict[int, Pending] = {}
         self.dead: HostDied | None = None
         self.retired = False
-        """It asked for no further calls: what its calls share is broken."""
+        """It gets no further calls, for what its calls share is broken or one of them left
+        something behind, and it ends once it is idle."""
+        self.leaving: dict[int, asyncio.TimerHandle] = {}
+        """Calls that nobody waits for any more."""
+        self.closing: asyncio.Task[None] | None = None
         self.last_pong = time.monotonic()
         self.calls = 0
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -190,24 +207,23 @@ class HostProcess:
         if "pong" in message:
             return
         if message.get("retire"):
-            self.retired = True
+            self.retire()
             return
         if message.get("ready"):
             if not self.ready.done():
                 self.ready.set_result(None)
             return
-        pending = self.pending.get(int(message["id"]))
-        if pending is None:
-            return
-        if "phase" in message:
-            pending.phase = str(message["phase"])[:40]
-        elif not pending.future.done():
-            if "error" in message:
-                if not (problem := mapping(message["error"])):
-                    raise BadFrameError("an error that says nothing")
-                pending.future.set_exception(CallError(problem, pending.phase))
-            else:
-                pending.future.set_result(message["ok"])
+        call_id = int(message["id"])
+        pending = self.pending.get(call_id)
+        if pending is not None:
+            pending.take(message)
+        elif "phase" not in message and (left := self.leaving.pop(call_id, None)):
+            left.cancel()
+
+    def retire(self) -> None:
+        self.retired = True
+        if not self.pending and self.closing is None:
+            self.closing = asyncio.get_running_loop().create_task(self.close())
 
     async def watch(self) -> None:
         code = await self.process.wait()
@@ -262,7 +278,7 @@ class HostProcess:
             done, _ = await asyncio.wait({pending.future}, timeout=seconds)
             if not done:
                 self.send({"id": call_id, "cancel": True})
-                done, _ = await asyncio.wait({pending.future}, timeout=5.0)
+                done, _ = await asyncio.wait({pending.future}, timeout=CANCEL_SECONDS)
                 if not done:
                     self.kill(f"environment code did not end within {seconds:.0f} s")
                 with contextlib.suppress(CallError):
@@ -276,9 +292,14 @@ class HostProcess:
             return pending.future.result()
         except asyncio.CancelledError:
             self.send({"id": call_id, "cancel": True})
+            if not pending.future.done():
+                loop = asyncio.get_running_loop()
+                self.leaving[call_id] = loop.call_later(CANCEL_SECONDS, self.retire)
             raise
         finally:
             del self.pending[call_id]
+            if self.retired:
+                self.retire()
             if pending.future.done() and not pending.future.cancelled():
                 pending.future.exception()
 
@@ -290,8 +311,11 @@ class HostProcess:
         """End it; its answers no longer matter."""
         self.ready.cancel()
         self.kill("it was closed")
-        if self.detach is not None:
-            await self.detach()
+        for left in self.leaving.values():
+            left.cancel()
+        detach, self.detach = self.detach, None
+        if detach is not None:
+            await detach()
         if self.writer is not None:
             self.writer.close()
         else:

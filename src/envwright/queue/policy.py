@@ -39,6 +39,8 @@ SICK_AFTER = 5
 """So many failures of a provider in a row and its queue is parked."""
 LESSON_SECONDS = 1.0
 """What many calls learn within it is one lesson."""
+LESSON_HOLDS_SECONDS = 120.0
+"""And as long as none succeeds, what they learn within this."""
 
 
 class Retry(StrEnum):
@@ -193,8 +195,10 @@ class Health:
         """
         if self.trying and min(began_at, now) < self.parked_until:
             return self
-        live = self.live_limit + (began_at > self.eased_at)
-        return replace(self, failures=0, trying=False, live_limit=min(self.limit, live))
+        if began_at <= self.eased_at:
+            return self
+        live = min(self.limit, self.live_limit + 1)
+        return replace(self, failures=0, trying=False, live_limit=live)
 
     def after_failure(
         self, failure: Failure, seconds: float, now: float, retry: RetryPolicy = PATIENCE
@@ -210,18 +214,22 @@ class Health:
                 return self.after_breakdown(now, retry).parked(asked or 0.0, now)
             case Effect.EASE:
                 eased = self.eased(now)
-                # The further it is eased, the longer it waits, whatever its trials went through.
-                own = min(seconds, retry.first_seconds * eased.limit / eased.live_limit)
-                return eased.parked(own if asked is None else max(asked, seconds), now)
+                # Half as long again as it has lasted, whatever this one trial went through.
+                own = min((now - eased.eased_at) / 2, LONGEST_UNASKED_SECONDS)
+                pause = max(asked, seconds) if asked is not None else max(own, retry.first_seconds)
+                return eased.parked(pause, now)
             case Effect.HALT:
                 pause = max(seconds, asked or 0.0, retry.quota_seconds)
                 return replace(self, trying=True).parked(pause, now)
 
     def eased(self, now: float) -> "Health":
-        # While it is parked only those complain that ran before: it is the same lesson.
-        if now < self.parked_until or now - self.eased_at < LESSON_SECONDS:
-            return self
-        return replace(self, live_limit=max(1, self.live_limit // 2), eased_at=now)
+        """Half as many at once, unless that was learned already: nothing has succeeded since."""
+        since = now - self.eased_at
+        known = self.failures > 0 and since < LESSON_HOLDS_SECONDS
+        eased = replace(self, failures=max(1, self.failures))
+        if known or now < self.parked_until or since < LESSON_SECONDS:
+            return eased
+        return replace(eased, live_limit=max(1, self.live_limit // 2), eased_at=now)
 
     def after_breakdown(self, now: float, retry: RetryPolicy) -> "Health":
         if self.trying and now < self.parked_until:

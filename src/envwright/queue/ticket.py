@@ -22,8 +22,8 @@ from envwright.queue.state import ticket_of
 APPLICATION = "envwright"
 PERFORM = "perform"
 SCHEMA = "dbos"
-MIDDLE = 1_000_000
-"""DBOS knows no priority below one."""
+LOWEST_PRIORITY = 2**31 - 1
+"""DBOS counts from one to this."""
 NO_ROUTE = "any"
 AT_ONCE = 500
 TABLE = SystemSchema.workflow_status
@@ -53,7 +53,7 @@ class DbosTickets:
             "queue_name": job.queue,
             "workflow_id": ticket,
             "app_version": job.route or NO_ROUTE,
-            "priority": min(2 * MIDDLE, max(1, MIDDLE + job.priority)),
+            "priority": min(LOWEST_PRIORITY, max(1, 1 + job.priority)),
         }
         if delay_seconds > 0:
             options["delay_seconds"] = delay_seconds

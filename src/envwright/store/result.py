@@ -184,3 +184,47 @@ def mean_tokens(
     )
     total_in, total_out, count = connection.execute(statement).one()
     return (total_in / count, total_out / count, count) if count and total_in is not None else None
+
+
+def spent_by_model(connection: sa.Connection) -> dict[str, float | None]:
+    """Model → what all its calls cost; None when the price of any is unknown."""
+    call = schema.model_call
+    statement = sa.select(
+        call.c.model, sa.func.sum(call.c.cost_usd).label("cost"), unpriced().label("unpriced")
+    ).group_by(call.c.model)
+    return {
+        row.model: None if row.unpriced else (row.cost or 0.0)
+        for row in connection.execute(statement)
+    }
+
+
+def wasted_tokens(connection: sa.Connection, sweep: str) -> int:
+    """What attempts took that came to nothing: parked, lost, stopped or tried again."""
+    call, link, attempt = schema.model_call, schema.sweep_trial, schema.attempt
+    last = (
+        sa.select(attempt.c.trial, sa.func.max(attempt.c.n).label("n"))
+        .group_by(attempt.c.trial)
+        .subquery()
+    )
+    tokens = sa.func.coalesce(call.c.input_tokens, 0) + sa.func.coalesce(call.c.output_tokens, 0)
+    statement = (
+        sa.select(sa.func.coalesce(sa.func.sum(tokens), 0))
+        .select_from(link)
+        .join(last, last.c.trial == link.c.trial)
+        .join(call, sa.and_(call.c.trial == link.c.trial, call.c.attempt < last.c.n))
+        .where(link.c.sweep == sweep)
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+def was_answered(connection: sa.Connection, sweep: str, model: str) -> bool:
+    """Whether the model answered any call of a sweep's trials."""
+    call, link = schema.model_call, schema.sweep_trial
+    statement = (
+        sa.select(sa.literal(1))
+        .select_from(link)
+        .join(call, call.c.trial == link.c.trial)
+        .where(link.c.sweep == sweep, call.c.model == model, call.c.status == 200)
+        .limit(1)
+    )
+    return connection.execute(statement).scalar() is not None

@@ -8,11 +8,15 @@ import sqlalchemy as sa
 
 from envwright.budget import Budget, Room, Spending, Start, reservation, settled
 from envwright.queue.job import Job, JobState
+from envwright.record import mapping
 from envwright.store import schema
 from envwright.store.queue import clock
 from envwright.store.result import unpriced
 
 UNLIMITED = Budget()
+NOTHING = Spending()
+BUDGET_LOCK = 0x62756467
+"""Any number, the same for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def purse_of(connection: sa.Connection, sweep: str, *, lock: bool = False) -> Pu
             wall_seconds=max(0.0, begun),
         ),
         largest={
-            agent: Spending.model_validate(each) for agent, each in (row.largest or {}).items()
+            agent: Spending.model_validate(each) for agent, each in mapping(row.largest).items()
         },
     )
 
@@ -51,13 +55,15 @@ def reserve(
     agent: str,
     estimated: Spending,
     store_budget: Budget = UNLIMITED,
-) -> Room:
+) -> tuple[Room, Spending]:
     """Set aside what a trial may cost; that it does not fit is said, and nothing is set aside."""
+    if store_budget != UNLIMITED:
+        lock_store(connection)
     limited = purse_of(connection, sweep).budget != UNLIMITED or store_budget != UNLIMITED
     purse = purse_of(connection, sweep, lock=limited)
     begin_clock(connection, sweep)
     if not limited:
-        return Start()
+        return Start(), NOTHING
     wanted = reservation(purse.budget.of_trial(), purse.largest.get(agent), estimated)
     room = purse.budget.room(purse.spent, reserved_in(connection, sweep), wanted)
     if isinstance(room, Start) and store_budget != UNLIMITED:
@@ -69,7 +75,7 @@ def reserve(
             .where(table.c.id == job.id)
             .values(reserved_tokens=wanted.tokens, reserved_usd=wanted.cost_usd or 0.0)
         )
-    return room
+    return room, wanted if isinstance(room, Start) else NOTHING
 
 
 def begin_clock(connection: sa.Connection, sweep: str) -> None:
@@ -95,10 +101,21 @@ def reserved_in(connection: sa.Connection, sweep: str | None = None) -> Spending
 
 
 def spent_in_store(connection: sa.Connection) -> Spending:
-    """By every trial of it, ever."""
-    call = schema.model_call
-    row = connection.execute(sa.select(*totals(call))).one()
-    return to_spending(row)
+    """By every sweep of it, as they were settled."""
+    table = schema.sweep
+    tokens, usd = connection.execute(
+        sa.select(
+            sa.func.coalesce(sa.func.sum(table.c.spent_tokens), 0),
+            sa.func.coalesce(sa.func.sum(table.c.spent_usd), 0.0),
+        )
+    ).one()
+    return Spending(tokens=int(tokens), cost_usd=usd, known_usd=usd)
+
+
+def lock_store(connection: sa.Connection) -> None:
+    """Who sets aside for one sweep of the store waits for who does for another."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(BUDGET_LOCK)))
 
 
 def totals(call: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
@@ -116,8 +133,18 @@ def to_spending(row: sa.Row[Any]) -> Spending:
     )
 
 
-def settle(connection: sa.Connection, sweep: str, agent: str, trial: str, attempt: int) -> None:
-    """Count what an attempt spent, as the ledger has it, against its sweep."""
+def settle(
+    connection: sa.Connection,
+    sweep: str,
+    agent: str,
+    trial: str,
+    attempt: int,
+    reserved: Spending = NOTHING,
+) -> None:
+    """Count what an attempt spent, as the ledger has it, against its sweep.
+
+    Where the ledger does not know the cost, what was reserved is counted.
+    """
     call, table = schema.model_call, schema.sweep
     row = connection.execute(
         sa.select(*totals(call)).where(call.c.trial == trial, call.c.attempt == attempt)
@@ -127,8 +154,7 @@ def settle(connection: sa.Connection, sweep: str, agent: str, trial: str, attemp
         return
     purse = purse_of(connection, sweep, lock=True)
     seen = purse.largest.get(agent) or Spending()
-    guess = reservation(purse.budget.of_trial(), purse.largest.get(agent), Spending())
-    counted = settled(guess, spent) if purse.budget.is_in_usd else spent
+    counted = settled(reserved, spent) if reserved.cost_usd else spent
     most = Spending(
         tokens=max(seen.tokens, counted.tokens),
         cost_usd=max(seen.known_usd, counted.known_usd),

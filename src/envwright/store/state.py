@@ -56,7 +56,7 @@ class JobStore:
         return await asyncio.to_thread(self._store.read, queues.queue_stats)
 
     async def submit(
-        self, jobs_: Sequence[Job], delay_seconds: float, after: Sequence[str], *, again: bool
+        self, jobs_: Sequence[Job], /, delay_seconds: float, after: Sequence[str], *, again: bool
     ) -> int:
         added = 0
         for start in range(0, len(jobs_), jobs.BATCH):

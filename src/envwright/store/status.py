@@ -1,7 +1,7 @@
 """How a sweep stands: each of its trials is counted once."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import sqlalchemy as sa
 
@@ -30,6 +30,11 @@ class Counts:
     cancelled: int = 0
     certain: int = 0
     """Of the cancelled, those that were not needed."""
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        )
 
     @property
     def open(self) -> int:

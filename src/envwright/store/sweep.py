@@ -292,3 +292,25 @@ def add_killed(connection: sa.Connection, sweep: str, sandboxes: int) -> None:
     connection.execute(
         sa.update(table).where(table.c.id == sweep).values(killed=table.c.killed + sandboxes)
     )
+
+
+def detach(connection: sa.Connection, sweep: str, budget: Budget) -> None:
+    """It belongs to no command any more; whoever stays serves it, within this budget."""
+    table = schema.sweep
+    values = {"worker": None, "begun_at": None, "budget": budget.model_dump(exclude_none=True)}
+    connection.execute(sa.update(table).where(table.c.id == sweep).values(values))
+
+
+def last_with(connection: sa.Connection, trial: str) -> SweepRow | None:
+    """The newest sweep with this trial that still has what is needed to run it."""
+    table, link = schema.sweep, schema.sweep_trial
+    statement = (
+        sa.select(table)
+        .join(link, link.c.sweep == table.c.id)
+        .join(schema.part, schema.part.c.sweep == table.c.id)
+        .where(link.c.trial == trial)
+        .order_by(table.c.created_at.desc())
+        .limit(1)
+    )
+    row = connection.execute(statement).first()
+    return None if row is None else to_sweep(row)

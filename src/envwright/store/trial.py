@@ -165,7 +165,7 @@ def list_trials(
     sweep: str | None = None,
     agent: str | None = None,
     outcome: str | None = None,
-    limit: int = 100,
+    limit: int | None = None,
 ) -> list[TrialRow]:
     trial = schema.trial
     statement = select_trials().order_by(trial.c.created_at.desc(), trial.c.task_index, trial.c.n)

@@ -6,6 +6,7 @@ loaded must be what was planned: `refusal_of` says where it is not, and what to 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ConfigDict, JsonValue
@@ -23,6 +24,17 @@ from envwright.trial.spec import Limits
 
 NOWHERE = "http://127.0.0.1"
 """Of a model that runs on whatever machine asks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who the names stand for."""
+
+    models: Mapping[str, Model]
+    scripts: Mapping[str, Script]
+    judge: Model | None = None
+    seats: Mapping[str, Model] = field(default_factory=dict[str, Model])
+    """Models that were named for seats."""
 
 
 class Part(Record):

@@ -57,8 +57,6 @@ class Bench:
     replies: list[Json] = field(default_factory=list[Json])
     played: Mapping[str, Model] = field(default_factory=dict[str, Model])
     """Seats that others than the agent play."""
-    budget: Budget = Budget()
-    """Caps on this trial."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 

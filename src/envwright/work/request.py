@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from envwright.agent import AgentSpec
+from envwright.budget import Budget
 from envwright.trial import Limits, Sampling
 
 
@@ -24,3 +25,5 @@ class Request:
     """The one to measure; None where there is no choice."""
     fresh: bool = False
     limits: Limits = Limits()
+    cap: Budget | None = None
+    """On one trial."""

@@ -8,7 +8,7 @@ from envwright.host import Loaded, Scoring
 from envwright.record import Json
 from envwright.trial.grade import total_reward
 from envwright.work.grader import Grader
-from envwright.work.sweep import find_task, served
+from envwright.work.select import find_task, served
 
 Pair = tuple[str, str]
 """A task, by its index or the beginning of its key, and a reply to it."""

@@ -6,7 +6,7 @@ this one, and a trial that another sweep runs already is waited for, not run twi
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -69,6 +69,7 @@ def plan_trials(
         seat=seating.measured if len(loaded.environment.seats) > 1 else None,
         played={name: model.content for name, model in seating.played.items()},
         limits=request.limits,
+        cap=request.cap,
         venv=loaded.venv,
         egress=loaded.permit.egress if loaded.permit.egress.mode is not Mode.NONE else None,
         secrets=tuple(sorted(loaded.permit.secrets.values)),
@@ -130,9 +131,11 @@ async def enqueue(
     store: Store,
     state: JobStore,
     say: Callable[[str], None],
+    only: Set[str] | None = None,
 ) -> set[str]:
     """Put a sweep's trials without a reward into the queues, and its end behind them."""
     missing = await asyncio.to_thread(store.read, sweeps.unscored, sweep.id)
+    missing = missing if only is None else missing & only
     before = await asyncio.to_thread(store.read, trials.attempts_before, sorted(missing))
     jobs = [
         job_of(spec, Order(sweep.id, n, trial, before.get(trial, 0)), sweep.priority)
@@ -180,9 +183,13 @@ def find_sweep(store: Store, text: str) -> SweepRow:
 
 
 async def resume(
-    sweep: SweepRow, store: Store, state: JobStore, say: Callable[[str], None]
+    sweep: SweepRow,
+    store: Store,
+    state: JobStore,
+    say: Callable[[str], None],
+    only: Set[str] | None = None,
 ) -> set[str]:
-    """Put back what has no reward."""
+    """Put back what has no reward, or only these of it."""
     parts = await asyncio.to_thread(store.read, sweeps.parts_of, sweep.id)
     if not parts:
         raise UsageError(
@@ -194,7 +201,7 @@ async def resume(
     for trial, spec in known.items():
         n = next(i for i, part in enumerate(parts) if covers(part, spec))
         planned[n][trial] = spec
-    return await enqueue(sweep, planned, store, state, say)
+    return await enqueue(sweep, planned, store, state, say, only)
 
 
 def covers(part: Part, spec: TrialSpec) -> bool:

@@ -14,13 +14,15 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from envwright.budget import Budget, Room, Spending, Spent, Start, Wait
-from envwright.errors import Broken, Unserved, UsageError
+from envwright.errors import Broken, Cause, Unserved, UsageError
 from envwright.model import RetryPolicy
 from envwright.queue import Cancel, Done, Job, Learned, Park, Result
 from envwright.queue.policy import Failure, Tried, next_try
 from envwright.record import Json
 from envwright.stats import certain, why_certain
 from envwright.store import Store
+from envwright.store import queue as queues
+from envwright.store import result as results
 from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
@@ -33,6 +35,9 @@ KIND = "trial"
 LOOK_AGAIN_SECONDS = 1.0
 """A trial that waits for others to leave it room in the budget."""
 SOLVED_ABOVE = statuses.SOLVED_ABOVE
+MOST_WORDS = 200
+HOPELESS_AFTER = 9
+"""Failures in a row of a provider that never answered a sweep, until that sweep leaves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ class Begun:
     attempt: int | None
     """None when the trial is given up."""
     room: Room = Start()
+    reserved: Spending = Spending()
 
 
 @dataclass(slots=True)
@@ -95,7 +101,7 @@ class TrialWork:
 
     store: Store
     worker: Callable[[], str]
-    bench: Callable[[Order, TrialSpec, Budget], AbstractAsyncContextManager[Bench]]
+    bench: Callable[[Order, TrialSpec], AbstractAsyncContextManager[Bench]]
     estimated: Callable[[Order, str], Awaitable[Spending]]
     cancel: Callable[[Sequence[str], str], Awaitable[int]]
     refuse: Callable[[str, Unserved], None]
@@ -132,6 +138,8 @@ class TrialWork:
             self.store.write(self.close_cancelled, order, begun, now)
             self.refuse(order.sweep, why)
             return Park(LOOK_AGAIN_SECONDS)
+        if grade is not None and await self.is_hopeless(order, spec, grade.outcome):
+            grade = given_up(grade)
         result = decide(order, begun, attempt, grade, retry, blob)
         if isinstance(result, Done) and begun.sweep.until_certain and grade is not None:
             await self.stop_early(order, spec, grade.outcome)
@@ -154,11 +162,11 @@ class TrialWork:
         assert sweep is not None
         if trials.is_given_up(connection, order.trial, order.before):
             return Begun(spec, sweep, None)
-        room = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
+        room, reserved = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
         if not isinstance(room, Start):
             return Begun(spec, sweep, None, room)
         n = trials.open_attempt(connection, order.trial, self.worker(), now)
-        return Begun(spec, sweep, n)
+        return Begun(spec, sweep, n, room, reserved)
 
     async def attempt(
         self, order: Order, begun: Begun, now: datetime
@@ -166,8 +174,7 @@ class TrialWork:
         n = begun.attempt
         assert n is not None
         try:
-            caps = begun.sweep.budget.of_trial() or Budget()
-            async with self.bench(order, begun.spec, caps) as bench:
+            async with self.bench(order, begun.spec) as bench:
                 retry = bench.model.retry if bench.model else RetryPolicy()
                 attempt, grade = await run(begun.spec, n, bench, isolated=order.isolated)
                 return attempt, grade, retry
@@ -194,7 +201,8 @@ class TrialWork:
         attempt = ended(order.trial, begun.attempt, now, state, "it was stopped while it ran")
         if trials.close_attempt(connection, attempt, None, None, None):
             agent = str(begun.spec.agent)
-            settle(connection, order.sweep, agent, order.trial, begun.attempt)
+            n = begun.attempt
+            settle(connection, order.sweep, agent, order.trial, n, begun.reserved)
 
     async def keep(self, attempt: Attempt) -> str | None:
         """The traces as a blob, before anything says that they exist."""
@@ -204,6 +212,21 @@ class TrialWork:
         body = b"[" + b",".join(t.model_dump_json().encode() for t in attempt.traces) + b"]"
         await self.store.blobs.put(name, body)
         return name
+
+    async def is_hopeless(self, order: Order, spec: TrialSpec, outcome: Outcome) -> bool:
+        """Whether the agent's provider failed again and again, and never answered this sweep."""
+        if not isinstance(outcome, Failed) or outcome.cause is not Cause.PROVIDER:
+            return False
+        name = spec.agent.queue
+        if outcome.fault is not None or outcome.model != name or not outcome.retryable:
+            return False
+
+        def look(connection: sa.Connection) -> bool:
+            health = queues.healths(connection).get(name)
+            failed = health is not None and health.failures >= HOPELESS_AFTER
+            return failed and not results.was_answered(connection, order.sweep, name)
+
+        return await asyncio.to_thread(self.store.read, look)
 
     async def stop_early(self, order: Order, spec: TrialSpec, outcome: Outcome) -> None:
         """Leave out what is planned for this task and agent, once it would change nothing."""
@@ -233,7 +256,7 @@ def decide(
     def record(final: Outcome | None) -> Callable[[sa.Connection], None]:
         def write(connection: sa.Connection) -> None:
             trials.close_attempt(connection, attempt, blob, grade, final)
-            settle(connection, order.sweep, agent, order.trial, attempt.n)
+            settle(connection, order.sweep, agent, order.trial, attempt.n, begun.reserved)
 
         return write
 
@@ -247,12 +270,22 @@ def decide(
     again = next_try(failure, order.tried, random.random(), retry)
     # Another model than the queue's own may have failed, a judge's for one.
     own = outcome.model is None or outcome.model == begun.spec.agent.queue
-    learned = Learned(failure, again.seconds if again else 0.0) if own else None
+    words = outcome.detail.strip().splitlines()[-1:] or [str(outcome.cause)]
+    pause = again.seconds if again else 0.0
+    learned = Learned(failure, pause, short(words[0]), retry) if own else None
     if again is not None:
         later = replace(order, tried=again.tried)
         return Park(again.seconds, later.payload(), record=record(None), learned=learned)
     close = outcome.detail if outcome.refused else None
     return Done(record=record(outcome), learned=learned, close=close)
+
+
+def given_up(grade: Grade) -> Grade:
+    """The same, as the last word: its provider answered nobody."""
+    outcome = grade.outcome
+    assert isinstance(outcome, Failed)
+    said = outcome.model_copy(update={"retryable": False, "refused": True})
+    return grade.model_copy(update={"outcome": said})
 
 
 def outcome_of(error: Broken | UsageError) -> Failed:
@@ -275,3 +308,17 @@ def ended(
 
 def ignore(_: object) -> None:
     return None
+
+
+def find_trial(store: Store, text: str) -> trials.TrialRow:
+    """The trial whose id begins so; `UsageError` when there is none, or several."""
+    found = store.read(trials.find_trials, text.lower())
+    if not found:
+        raise UsageError(f"trial {text!r} does not exist", hint="see `envwright trial list`")
+    if len(found) > 1:
+        raise UsageError(f"trial {text!r} could be several", hint="give more of its id")
+    return found[0]
+
+
+def short(words: str) -> str:
+    return words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}…"

@@ -10,9 +10,10 @@ from envwright.host import Loaded, Scoring
 from envwright.host.load import read_scoring
 from envwright.record import Json, Record, mapping
 from envwright.work.grader import Grader
+from envwright.work.request import Request
 from envwright.work.result import SOLVED_ABOVE
 from envwright.work.score import reward_of
-from envwright.work.sweep import Request, select_tasks
+from envwright.work.select import select_tasks
 
 
 class TaskValidation(Record):

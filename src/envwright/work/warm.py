@@ -36,6 +36,8 @@ class Place:
     used_at: float = 0.0
     """When it was last used, or failed to load."""
     ended: bool = False
+    lent: bool = False
+    """Whoever loaded it closes it."""
 
     @property
     def failed(self) -> bool:
@@ -91,19 +93,19 @@ class Warm:
             if not place.failed:
                 place.used_at = self._now()
             if not (place.leases or place.ended or self._places.get(key) is place):
-                self._end(place)
+                self._let_go(place)
             self.tidy()
 
-    def adopt(self, part: Part, loaded: Loaded) -> None:
-        """Keep one that is loaded already; closing it is ours from here on."""
+    def lend(self, part: Part, loaded: Loaded) -> None:
+        """Use one that is loaded already, and leave it to whoever lends it to close it."""
         key = key_of(part)
         arrived: asyncio.Future[Loaded] = asyncio.get_running_loop().create_future()
         arrived.set_result(loaded)
         former = self._places.get(key)
-        self._places[key] = Place(arrived, used_at=self._now())
+        self._places[key] = Place(arrived, used_at=self._now(), lent=True)
         # One in use is ended by the last of its users.
         if former is not None and not former.leases:
-            self._end(former)
+            self._let_go(former)
         self.tidy()
 
     async def drop(self, part: Part) -> int:
@@ -119,7 +121,7 @@ class Warm:
         if self._timer is not None:
             self._timer.cancel()
         while self._places:
-            self._end(self._places.popitem()[1])
+            self._let_go(self._places.popitem()[1])
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     def tidy(self) -> None:
@@ -130,7 +132,7 @@ class Warm:
         for rank, (key, place) in enumerate(newest):
             abandoned = not place.loading.done()
             if abandoned or rank >= self._keep or now - place.used_at >= self._idle_seconds:
-                self._end(self._places.pop(key))
+                self._let_go(self._places.pop(key))
         for key in [key for key, place in self._places.items() if self._is_forgotten(place)]:
             del self._places[key]
         self._wake_later()
@@ -166,6 +168,10 @@ class Warm:
             # Of a failure too: it is remembered from when it is known.
             if (place := self._places.get(key_of(part))) is not None:
                 place.used_at = self._now()
+
+    def _let_go(self, place: Place) -> None:
+        if not place.lent:
+            self._end(place)
 
     def _end(self, place: Place) -> asyncio.Task[int]:
         """End one that is out of the list: whoever comes meanwhile loads anew."""

@@ -106,13 +106,13 @@ class Workshop:
         return part.estimates.get(agent, Spending())
 
     @asynccontextmanager
-    async def bench(self, order: Order, spec: TrialSpec, budget: Budget) -> AsyncGenerator[Bench]:
+    async def bench(self, order: Order, spec: TrialSpec) -> AsyncGenerator[Bench]:
         part = await self.part(order.sweep, order.part)
         place = (order.sweep, order.part)
         if place not in self._casts:
             self._casts[place] = await self._tools.cast(part)
         async with self.warm.use(part) as loaded:
-            yield bench_of(part, self._casts[place], loaded, self._gateway, spec, budget)
+            yield bench_of(part, self._casts[place], loaded, self._gateway, spec)
 
     # Whom it serves
 
@@ -145,10 +145,9 @@ class Workshop:
             self._gateway.set_limit(name, health.limit)
             if health.parked_until > pulse.now:
                 self._gateway.hold(name, health.parked_until - pulse.now)
-            elif before is not None and name in before.queues:
+            elif before and name in before.queues and before.queues[name].parked_until > pulse.now:
                 # A park that ends before its time was ended by a person.
-                if before.queues[name].parked_until > pulse.now:
-                    self._gateway.release(name)
+                self._gateway.release(name)
 
     def cancelled(self, route: str) -> None:
         self._tell(self.clear(route))
@@ -180,9 +179,7 @@ class Workshop:
             self._tools.say(f"warning: {error}")
 
 
-def bench_of(
-    part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec, budget: Budget
-) -> Bench:
+def bench_of(part: Part, cast: Cast, loaded: Loaded, gateway: Gateway, spec: TrialSpec) -> Bench:
     agent = spec.agent
     script = cast.scripts.get(agent.subject or "") if agent.kind is AgentKind.SCRIPTED else None
     seating = seat_all(loaded.environment, part.seat, cast.seats, cast.judge)
@@ -197,7 +194,6 @@ def bench_of(
         ),
         replies=script.replies_for(spec.index, spec.key) if script else [],
         played=seating.played,
-        budget=budget,
     )
 
 
@@ -214,8 +210,11 @@ def check_releases(store: Store, release: str) -> None:
 
 def worker_name() -> str:
     """This process, so that others can tell whether it is still there; never the same twice."""
-    place = f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
-    return f"{place}~{secrets.token_hex(3)}"
+    return f"{worker_place()}~{secrets.token_hex(3)}"
+
+
+def worker_place() -> str:
+    return f"{os.uname().nodename}:{os.getpid()}:{started_ticks(os.getpid())}"
 
 
 def is_gone(worker: str) -> bool:
