@@ -224,7 +224,7 @@ def workshop_of(app: App, gateway: Gateway, worker: Worker, sweep: str | None) -
 
 async def work_and_watch(app: App, workshop: Workshop, sweep: str, watch: Watch) -> None:
     over = asyncio.Event()
-    working = asyncio.create_task(workshop.run(over))
+    working = asyncio.create_task(workshop.run(over, drain=True))
     watching = asyncio.create_task(follow(app, sweep, watch))
     stopped = asyncio.create_task(watch.stop.wait())
     try:
