@@ -41,6 +41,12 @@ def test_help_imports_nothing_heavy(arguments):
     assert done.stdout
 
 
+def test_whoever_only_looks_does_not_wait_for_the_engine():
+    nouns = ("trial", "sweep", "queue")
+    code = f"import sys; {'; '.join(f'import envwright.cli.{n}' for n in nouns)}"
+    assert python("-c", f"{code}; print('dbos' in sys.modules)").stdout == "False\n"
+
+
 def test_help_names_every_command():
     said = python("-m", "envwright", "--help").stdout
     for name in ("demo", "run", "sweep", "queue", "worker", "env", "trial", "model", "doctor"):

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from envwright.environment import Environment, Task
 from envwright.environment.egress import Mode
@@ -22,7 +23,6 @@ from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.store.revision import keep_revision
-from envwright.store.state import JobStore
 from envwright.store.sweep import NewSweep, SweepRow, SweepState
 from envwright.trial import TrialSpec
 from envwright.trial.part import Cast, Part
@@ -30,6 +30,9 @@ from envwright.trial.plan import Plan, trials_of
 from envwright.trial.seat import Seating, check_judge, seat_all
 from envwright.work.request import Request
 from envwright.work.trial import LOOK_AGAIN_SECONDS, Order, ignore, job_of
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 KIND = "sweep"
 HOST_LIMIT = 32
@@ -100,7 +103,7 @@ async def submit(
     planned: Sequence[Planned],
     limits: Mapping[str, int],
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
 ) -> set[str]:
     """Keep the sweep and put what is missing of it into the queues; the trials that are."""
@@ -129,7 +132,7 @@ async def enqueue(
     sweep: SweepRow,
     planned: Sequence[Mapping[str, TrialSpec]],
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
     only: Set[str] | None = None,
 ) -> set[str]:
@@ -162,7 +165,7 @@ class SweepWork:
     """Handles `sweep` jobs: when the last trial is final, so is the sweep."""
 
     store: Store
-    state: JobStore
+    state: "JobStore"
 
     async def __call__(self, job: Job) -> Result:
         sweep = await read_sweep(self.store, job.route)
@@ -199,7 +202,7 @@ def find_sweep(store: Store, text: str) -> SweepRow:
 async def resume(
     sweep: SweepRow,
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
     only: Set[str] | None = None,
 ) -> set[str]:
@@ -224,7 +227,7 @@ def covers(part: Part, spec: TrialSpec) -> bool:
 
 
 async def end_sweep(
-    sweep: str, to: SweepState, why: str, store: Store, state: JobStore
+    sweep: str, to: SweepState, why: str, store: Store, state: "JobStore"
 ) -> tuple[int, int]:
     """Stop or cancel: how many trials had not begun, and how many run and are ended soon."""
     await store.write_soon(sweeps.set_state, sweep, to, why)
@@ -234,25 +237,25 @@ async def end_sweep(
     return ended
 
 
-async def hand_over(store: Store, state: JobStore) -> None:
+async def hand_over(store: Store, state: "JobStore") -> None:
     """Trials that one sweep gave up and another still wants are put back for that one."""
     for sweep in await asyncio.to_thread(store.read, sweeps.under_way):
         await take_over(sweep, store, state)
 
 
-async def take_over(sweep: SweepRow, store: Store, state: JobStore) -> None:
+async def take_over(sweep: SweepRow, store: Store, state: "JobStore") -> None:
     if await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id):
         await resume(sweep, store, state, lambda _: None)
 
 
-async def adopt(sweep: str, store: Store, state: JobStore) -> None:
+async def adopt(sweep: str, store: Store, state: "JobStore") -> None:
     """Trials that wait in sweeps which nobody works on are this sweep's from now on."""
     if waiting := await asyncio.to_thread(store.read, statuses.neglected_jobs, sweep):
         await state.cancel(waiting, "another sweep runs it")
         await take_over(await read_sweep(store, sweep), store, state)
 
 
-async def settle_orphans(store: Store, state: JobStore) -> list[str]:
+async def settle_orphans(store: Store, state: "JobStore") -> list[str]:
     """Sweeps whose command is gone: whoever stays serves them, else they are stopped."""
     stopped = await store.write_soon(sweeps.take_orphans)
     for sweep in stopped:
