@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from envwright.work.part import Part
 
 from envwright.agent import AgentKind, AgentSpec
 from envwright.environment import Environment, Kind, Source, TaskCount
 from envwright.errors import EnvironmentFailure, Interrupted, Unserved
 from envwright.host import HostLimits, Loaded, Pool
+from envwright.trial.part import Part
 from envwright.trial.plan import Plan
 from envwright.work.warm import Warm
 
