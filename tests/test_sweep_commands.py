@@ -66,7 +66,7 @@ class Site:
         assert done.err.splitlines()[-1] == "nothing is left to do"
         return done
 
-    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
+    def until(self, holds: Callable[[], bool], seconds: float = 150) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < deadline, self.inside("sweep", "list").out
