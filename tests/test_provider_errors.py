@@ -265,24 +265,24 @@ def test_the_key_is_nowhere_in_the_state_folder_nor_in_what_is_printed(
         content = path.read_bytes()
         if path in blobs:
             content = zstandard.ZstdDecompressor().stream_reader(content).read()
-            assert path.suffixes[0] == ".tar" or b'"seat"' in content
+            assert "revisions" in path.parts or b'"seat"' in content
         assert KEY[:16].encode() not in content, path
 
 
 def test_a_dry_run_counts_and_prices_and_asks_nobody(world: World):
     before = len(world.served.requests)
     variables = {"OPENAI_API_KEY": "sk-dummy", "CANARY_KEY": KEY}
-    agents = ("-m", "openai/gpt-5", "-m", "p/broken", "--agent", "noop")
+    agents = ("-m", "openai/gpt-5", "-m", "p/garbage", "--agent", "noop")
     options = ("--dry-run", "-n", 4, "-r", 3, "--json")
     done = world.envwright("run", world.environment, *agents, *options, **variables)
     assert done.code == 0, done.err
     estimate = done.json
     assert estimate["trials"] == 36
     assert {name: row["trials"] for name, row in estimate["agents"].items()} == {
-        **{"chat:openai/gpt-5": 12, "chat:p/broken": 12, "noop": 12}
+        **{"chat:openai/gpt-5": 12, "chat:p/garbage": 12, "noop": 12}
     }
     assert estimate["agents"]["chat:openai/gpt-5"]["cost_usd"] > 0
-    assert estimate["agents"]["chat:p/broken"]["cost_usd"] is None
+    assert estimate["agents"]["chat:p/garbage"]["cost_usd"] is None
     assert estimate["agents"]["noop"]["cost_usd"] == 0
     assert estimate["cost_usd"] is None
     assert len(world.served.requests) == before
