@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from envwright.errors import Fault, UsageError
-from envwright.queue.job import Done, Job
+from envwright.queue.job import Done
 from envwright.queue.state import Times, Worker, ticket_of
 from envwright.queue.ticket import TABLE
 from envwright.store import Store, schema
@@ -151,22 +151,18 @@ def test_a_job_is_run_once_however_often_it_is_submitted_and_again_only_when_fin
 
 
 @durable
-def test_two_who_submit_the_same_at_once_submit_it_once(bed):
+def test_two_who_submit_the_same_at_once_submit_it_once(bed, other):
     bed.crew()
     queue, p = bed.queue(40), fresh()
     jobs = [job(f"{p}{n:02}", queue) for n in range(40)]
-    other = Store(bed.home, bed.url)
-    state = JobStore(other)
 
     async def both() -> list[int]:
         mine = bed.state.submit(jobs, 0.0, (), again=False)
-        return await asyncio.gather(mine, state.submit(jobs[::-1], 0.0, (), again=False))
+        return await asyncio.gather(mine, other.submit(jobs[::-1], 0.0, (), again=False))
 
     assert sum(bed.call(both())) == 40
     assert set(bed.settle(p).values()) == {"done"}
     assert Counter(bed.names(p)) == {each.id: 1 for each in jobs}
-    state.close()
-    other.close()
 
 
 def test_what_comes_after_a_group_is_released_once_when_the_last_is_final(bed):
@@ -217,32 +213,44 @@ def test_of_two_that_end_at_the_same_moment_one_releases_what_comes_after(bed):
     assert len(bed.names(p)) == 48
 
 
+@pytest.fixture
+def other(bed: DurableBed) -> Iterator[JobStore]:
+    """Another process's way to the same store."""
+    store = Store(bed.home, bed.url)
+    state = JobStore(store)
+    yield state
+    state.close()
+    store.close()
+
+
 @durable
-def test_what_is_submitted_after_a_job_that_ends_meanwhile_is_released(bed):
-    """The one who submits does not see the end, the one who ends does not see the submit."""
+@pytest.mark.parametrize("meanwhile", ["the last one ends too", "it is submitted"])
+def test_what_comes_after_is_released_though_neither_sees_the_other(bed, other, meanwhile):
     queue, p = bed.queue(1), fresh()
-    other = Store(bed.home, bed.url)
-    state = JobStore(other)
-    jobs = [job(f"{p}{n:02}", queue, route=f"{ALONE}nobody") for n in range(30)]
+    pairs = [
+        [job(f"{p}{n:02}{name}", queue, route=f"{ALONE}nobody") for name in "abc"]
+        for n in range(30)
+    ]
 
     async def race() -> None:
-        await state.hello(Worker(p, 1, stays=True, release="0"))
-        await state.submit(jobs, 0.0, (), again=False)
-        for each in jobs:
-            claimed = await state.claim(ticket_of(each), p)
-            assert claimed is not None
-            after = [Job("work", f"{each.id}-{n}", queue, route=each.route) for n in range(3)]
-            await asyncio.gather(
-                bed.state.submit(after, 0.0, [each.id], again=False),
-                state.settle(claimed, p, Done()),
-            )
-        await state.leave(p)
+        await other.hello(Worker(p, 1, stays=True, release="0"))
+        for a, b, c in pairs:
+            await other.submit([a, b], 0.0, (), again=False)
+            claimed = [await other.claim(ticket_of(each), p) for each in (a, b)]
+            after = bed.state.submit([c], 0.0, [a.id, b.id], again=False)
+            if meanwhile == "it is submitted":
+                await other.settle(claimed[1], p, Done())
+            else:
+                await after
+                after = bed.state.settle(claimed[1], p, Done())
+            await asyncio.gather(after, other.settle(claimed[0], p, Done()))
+        await other.leave(p)
 
     bed.call(race())
-    assert Counter(bed.states(p).values()) == {"done": 30, "waiting": 90}
+    assert Counter(bed.states(p).values()) == {"done": 60, "waiting": 30}
+    tickets = tickets_like(bed, p)
+    assert [tickets.get(ticket_of(c)) for _, _, c in pairs] == ["ENQUEUED"] * 30
     bed.cancel(*bed.states(p))
-    state.close()
-    other.close()
 
 
 def test_a_cancelled_job_does_not_start_or_is_ended_and_its_neighbours_go_on(bed):
