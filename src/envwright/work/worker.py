@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget, Spending
@@ -21,7 +22,6 @@ from envwright.queue.durable import DurableEngine, Links
 from envwright.queue.state import Pulse, Worker
 from envwright.store import Store
 from envwright.store import sweep as sweeps
-from envwright.store.state import JobStore
 from envwright.trial import TrialSpec
 from envwright.trial.part import Cast, Part
 from envwright.trial.run import Bench
@@ -30,6 +30,9 @@ from envwright.work import sweep as sweep_work
 from envwright.work import trial as trial_work
 from envwright.work.trial import Order, TrialWork
 from envwright.work.warm import Warm
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Workshop:
     def __init__(
         self,
         store: Store,
-        state: JobStore,
+        state: "JobStore",
         gateway: Gateway,
         tools: Tools,
         worker: Worker,
@@ -84,7 +87,7 @@ class Workshop:
                 refuse=self.refuse,
                 store_budget=self._tools.store_budget,
             ),
-            sweep_work.KIND: sweep_work.SweepWork(),
+            sweep_work.KIND: sweep_work.SweepWork(self._store, self._state),
         }
         try:
             await self.engine.run(handlers, stop, drain=drain)
@@ -167,6 +170,8 @@ class Workshop:
             self._tools.say(
                 f"sweep {sweep} is stopped, for {sweep_work.GONE}: `envwright sweep resume {sweep}`"
             )
+        if self._sweep is not None:
+            await sweep_work.adopt(self._sweep, self._store, self._state)
 
     def _tell(self, telling: Awaitable[None]) -> None:
         task = asyncio.ensure_future(telling)
