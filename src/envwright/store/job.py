@@ -20,6 +20,55 @@ ACTIVE = tuple(str(state) for state in JobState if state not in FINAL)
 FINAL_WORDS = tuple(str(state) for state in FINAL)
 NOT_STARTED = (str(JobState.HELD), str(JobState.WAITING))
 
+# What every job asks for is built once: to build a statement costs more than to run it.
+OF_JOB = schema.job.c.id == sa.bindparam("of_job")
+CLAIM = (
+    sa.update(schema.job)
+    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"))
+    .where(schema.job.c.state == str(JobState.WAITING))
+    .values(
+        state=str(JobState.RUNNING),
+        worker=sa.bindparam("by_worker"),
+        begun_at=sa.bindparam("now"),
+    )
+    .returning(schema.job)
+)
+HOLDS = sa.and_(
+    OF_JOB,
+    schema.job.c.run == sa.bindparam("of_run"),
+    schema.job.c.worker == sa.bindparam("by_worker"),
+    schema.job.c.state == str(JobState.RUNNING),
+)
+"""This worker still runs it."""
+END = (
+    sa.update(schema.job)
+    .where(HOLDS)
+    .values(
+        state=sa.bindparam("to_state"),
+        ended_at=sa.bindparam("now"),
+        why=sa.func.coalesce(sa.bindparam("its_why"), schema.job.c.why),
+        reserved_tokens=0,
+        reserved_usd=0.0,
+    )
+    .returning(schema.job)
+)
+LOCK_HELD = (
+    sa.select(schema.job).where(OF_JOB, schema.job.c.state == str(JobState.HELD)).with_for_update()
+)
+WAITED = schema.job.alias("waited")
+OPEN_ONES = (
+    sa.select(sa.literal(1))
+    .select_from(schema.job_after.outerjoin(WAITED, WAITED.c.id == schema.job_after.c.waits_for))
+    .where(schema.job_after.c.job == sa.bindparam("of_job"))
+    .where(sa.or_(WAITED.c.id.is_(None), WAITED.c.state.in_(ACTIVE)))
+    .limit(1)
+)
+COME_AFTER = (
+    sa.select(schema.job_after.c.job)
+    .where(schema.job_after.c.waits_for.in_(sa.bindparam("ended", expanding=True)))
+    .distinct()
+)
+
 
 def to_job(row: sa.Row[Any]) -> Job:
     return Job(
@@ -105,25 +154,13 @@ def wait_for(connection: sa.Connection, job: Job, after: Sequence[str]) -> None:
 
 def release(connection: sa.Connection, tickets: Tickets, held: Iterable[str]) -> None:
     """Put those of these jobs into their queues that wait for nothing any more."""
-    table, after = schema.job, schema.job_after
-    waited = table.alias("waited")
+    table = schema.job
     for name in sorted(held):
         # Locked first: of two that end at once, the later one sees that the other has.
-        row = connection.execute(
-            sa.select(table)
-            .where(table.c.id == name, table.c.state == str(JobState.HELD))
-            .with_for_update()
-        ).one_or_none()
+        row = connection.execute(LOCK_HELD, {"of_job": name}).one_or_none()
         if row is None:
             continue
-        open_ones = (
-            sa.select(sa.literal(1))
-            .select_from(after.outerjoin(waited, waited.c.id == after.c.waits_for))
-            .where(after.c.job == name)
-            .where(sa.or_(waited.c.id.is_(None), waited.c.state.in_(ACTIVE)))
-            .limit(1)
-        )
-        if connection.execute(open_ones).scalar() is None:
+        if connection.execute(OPEN_ONES, {"of_job": name}).scalar() is None:
             now = clock(connection)
             connection.execute(
                 sa.update(table)
@@ -137,37 +174,20 @@ def release_after(connection: sa.Connection, tickets: Tickets, ended: Sequence[s
     """What came after these jobs may be due now."""
     held: set[str] = set()
     for start in range(0, len(ended), BATCH):
-        table = schema.job_after
         some = ended[start : start + BATCH]
-        statement = sa.select(table.c.job).where(table.c.waits_for.in_(some)).distinct()
-        held.update(connection.execute(statement).scalars())
+        held.update(connection.execute(COME_AFTER, {"ended": some}).scalars())
     release(connection, tickets, held)
 
 
 def claim_job(connection: sa.Connection, ticket: str, worker: str) -> Job | None:
     name, run = read_ticket(ticket)
-    table = schema.job
-    row = connection.execute(
-        sa.update(table)
-        .where(table.c.id == name, table.c.run == run, table.c.state == str(JobState.WAITING))
-        .values(state=str(JobState.RUNNING), worker=worker, begun_at=clock(connection))
-        .returning(table)
-    ).one_or_none()
+    values = {"of_job": name, "of_run": run, "by_worker": worker, "now": clock(connection)}
+    row = connection.execute(CLAIM, values).one_or_none()
     return None if row is None else to_job(row)
 
 
-def hold(
-    connection: sa.Connection, job: Job, worker: str, values: dict[str, Any]
-) -> sa.Row[Any] | None:
-    """Change a job that this worker runs; None when it is not its own any more."""
-    table = schema.job
-    return connection.execute(
-        sa.update(table)
-        .where(table.c.id == job.id, table.c.run == job.run)
-        .where(table.c.worker == worker, table.c.state == str(JobState.RUNNING))
-        .values({"reserved_tokens": 0, "reserved_usd": 0.0, **values})
-        .returning(table)
-    ).one_or_none()
+def held_by(job: Job, worker: str) -> dict[str, Any]:
+    return {"of_job": job.id, "of_run": job.run, "by_worker": worker}
 
 
 def settle_job(
@@ -178,7 +198,8 @@ def settle_job(
     if isinstance(result, Park):
         row = again(connection, tickets, job, worker, result.seconds, result.payload)
     else:
-        row = hold(connection, job, worker, end_of(result, now))
+        values = {**held_by(job, worker), **end_of(result, now)}
+        row = connection.execute(END, values).one_or_none()
     if row is None:
         return False
     if result.record is not None:
@@ -198,11 +219,11 @@ def settle_job(
 def end_of(result: Done | Fail | Cancel, now: float) -> dict[str, Any]:
     match result:
         case Done():
-            return {"state": str(JobState.DONE), "ended_at": now}
+            return {"to_state": str(JobState.DONE), "now": now, "its_why": None}
         case Fail(error=error):
-            return {"state": str(JobState.FAILED), "ended_at": now, "why": error}
+            return {"to_state": str(JobState.FAILED), "now": now, "its_why": error}
         case Cancel(why=why):
-            return {"state": str(JobState.CANCELLED), "ended_at": now, "why": why}
+            return {"to_state": str(JobState.CANCELLED), "now": now, "its_why": why}
 
 
 def cancel_neighbours(
@@ -234,7 +255,9 @@ def again(
     waits = sa.case((table.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING))
     values: dict[str, Any] = {"state": waits, "run": table.c.run + 1, "worker": None}
     values |= {"ready_at": now + seconds, "payload": payload or job.payload}
-    row = hold(connection, job, worker, values)
+    values |= {"reserved_tokens": 0, "reserved_usd": 0.0}
+    statement = sa.update(table).where(HOLDS).values(values).returning(table)
+    row = connection.execute(statement, held_by(job, worker)).one_or_none()
     if row is not None and not row.cancelled:
         tickets.put(connection, to_job(row), seconds)
     elif row is not None:
