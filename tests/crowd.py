@@ -1,0 +1,114 @@
+"""A provider in a process of its own that rate-limits, and writes down who asked it when.
+
+`python crowd.py LOG SEED` prints its URL and serves until it is killed. Each line of the log
+is one request: when it came, from which process, for what, and what it was answered when. It
+knows the process by the connection's port, so that nobody has to tell. All times are of the
+machine's monotonic clock, which every process shares.
+"""
+
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from aiohttp import web
+
+ANSWER_SECONDS = 0.3
+USAGE = (10, 5)
+LIMITED_ONE_IN = 30
+"""So rarely does a request find that there were too many."""
+PATIENCE = (1, 2, 3, 4, 5)
+"""Seconds of a Retry-After."""
+
+
+def inode_of(port: int) -> str | None:
+    """The socket at the other end of a connection from this port of this machine."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[1].rpartition(":")[2], 16) == port:
+            return fields[9]
+    return None
+
+
+def process_with(port: int) -> int | None:
+    inode = inode_of(port)
+    link = f"socket:[{inode}]"
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            if any(os.readlink(each) == link for each in (folder / "fd").iterdir()):  # noqa: PTH115
+                return int(folder.name)
+        except OSError:
+            continue
+    return None
+
+
+class Crowd:
+    def __init__(self, log: TextIO, seed: int) -> None:
+        self.log = log
+        self.chance = random.Random(seed)
+        self.limited_until: defaultdict[str, float] = defaultdict(float)
+        self.callers: dict[Any, int | None] = {}
+        """Connection → the process at its other end."""
+
+    async def handle(self, request: web.Request) -> web.Response:
+        at = time.monotonic()
+        if request.transport not in self.callers:
+            self.callers[request.transport] = process_with(request.transport.get_extra_info("peername")[1])
+        body = await request.json()
+        model, said = body["model"], body["messages"][-1]["content"]
+        line = {"at": at, "pid": self.callers[request.transport], "model": model, "said": said}
+        try:
+            return await self.reply(model, line)
+        finally:
+            self.log.write(json.dumps(line) + "\n")
+            self.log.flush()
+
+    async def reply(self, model: str, line: dict[str, Any]) -> web.Response:
+        now = time.monotonic()
+        if now >= self.limited_until[model] and self.chance.randrange(LIMITED_ONE_IN) == 0:
+            self.limited_until[model] = now + self.chance.choice(PATIENCE)
+        left = self.limited_until[model] - now
+        if left > 0:
+            # In whole seconds, as the header wants it: a little too long at most.
+            wait = int(left) + 1 if left % 1 else int(left)
+            line |= {"status": 429, "wait": wait, "answered": time.monotonic()}
+            words = {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}
+            return web.json_response(words, status=429, headers={"Retry-After": str(wait)})
+        line["status"] = None
+        await asyncio.sleep(ANSWER_SECONDS * self.chance.uniform(0.7, 1.3))
+        line |= {"status": 200, "answered": time.monotonic()}
+        return web.json_response(completion(model))
+
+
+def completion(model: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "done"}
+    asked, said = USAGE
+    return {
+        **{"id": "x", "object": "chat.completion", "created": 1, "model": model},
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
+    }
+
+
+async def main(log: str, seed: str) -> None:
+    with Path(log).open("a") as file:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", Crowd(file, int(seed)).handle)
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+        await site.start()
+        sys.stdout.write(f"http://127.0.0.1:{runner.addresses[0][1]}/v1\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
