@@ -234,7 +234,7 @@ class MemoryEngine(Engine):
             lane.health = (
                 lane.health.after_success(entry.begun_at, now)
                 if learned.failure is None
-                else lane.health.after_failure(learned.failure, learned.seconds, now)
+                else lane.health.after_failure(learned.failure, learned.seconds, now, learned.retry)
             )
         match result:
             case Park(seconds=seconds, payload=payload):

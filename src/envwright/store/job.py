@@ -184,9 +184,7 @@ def settle_job(
     if result.record is not None:
         result.record(connection)
     if isinstance(result, Done | Park) and (learned := result.learned) is not None:
-        began_at = row.begun_at or now
-        failure, seconds = learned.failure, learned.seconds
-        learn(connection, job.queue, failure, seconds, began_at=began_at, now=now)
+        learn(connection, job.queue, learned, began_at=row.begun_at or now, now=now)
     if isinstance(result, Done) and result.follow_ups:
         submit_jobs(connection, tickets, result.follow_ups)
     if not isinstance(result, Park):
