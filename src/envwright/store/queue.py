@@ -116,13 +116,20 @@ def learn(
     connection: sa.Connection, name: str, learned: Learned, *, began_at: float, now: float
 ) -> None:
     """What a run, or a single call, taught of its queue."""
+
+    def lesson(before: Health) -> Health:
+        if learned.failure is None:
+            return before.after_success(began_at, now)
+        return before.after_failure(learned.failure, learned.seconds, now, learned.retry)
+
+    # A queue that is well learns nothing from a success, and nobody waits for its row.
+    table = schema.queue
+    row = connection.execute(sa.select(table).where(table.c.name == name)).one_or_none()
+    if row is None or lesson(to_health(row)) == to_health(row):
+        return
     if (row := lock_queue(connection, name)) is None:
         return
-    before, failure = to_health(row), learned.failure
-    if failure is None:
-        after = before.after_success(began_at, now)
-    else:
-        after = before.after_failure(failure, learned.seconds, now, learned.retry)
+    before, after = to_health(row), lesson(to_health(row))
     # Who was sent away because it is parked already has nothing new to say.
     if after.parked_until > before.parked_until + NEWS_SECONDS and learned.words is not None:
         set_health(connection, name, after, why=learned.words)
@@ -161,7 +168,7 @@ def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:
             sa.func.count().label("jobs"),
         )
         .where(table.c.state.in_([str(state) for state in active]))
-        .group_by(table.c.queue, table.c.state, table.c.ready_at > now)
+        .group_by(table.c.queue, table.c.state, "later")
     )
     counts: dict[str, Counter[str]] = {}
     for row in connection.execute(statement):
