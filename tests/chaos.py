@@ -117,9 +117,7 @@ def tree_of(root: int) -> dict[int, str]:
 
 
 def still_there(tree: dict[int, str]) -> list[int]:
-    return [
-        pid for pid, began in tree.items() if (stat := read_stat(pid)) and stat[1] == began
-    ]
+    return [pid for pid, began in tree.items() if (stat := read_stat(pid)) and stat[1] == began]
 
 
 @contextmanager
@@ -182,8 +180,7 @@ class Chaos:
         """Until the last worker has nothing left to do; the interlude comes after two kills."""
         chance = random.Random(self.seed)
         self.workers = [self.start_worker() for _ in range(WORKERS)]
-        begun = time.monotonic()
-        next_kill = begun + chance.uniform(*KILL_EVERY)
+        begun, next_kill = time.monotonic(), float("inf")
         while self.workers:
             time.sleep(0.05)
             now = time.monotonic()
@@ -191,6 +188,9 @@ class Chaos:
             for worker in [each for each in self.workers if each.poll() is not None]:
                 self.workers.remove(worker)
                 self.ended.append((worker.pid, worker.returncode))
+            if next_kill == float("inf") and self.log.stat().st_size:
+                # The first of them ask by now.
+                next_kill = now + chance.uniform(*KILL_EVERY)
             if now < next_kill or len(self.kills) >= MOST_KILLS or not self.workers:
                 continue
             self.kill(chance.choice(self.workers))

@@ -35,18 +35,19 @@ def inode_of(port: int) -> str | None:
     return None
 
 
-def process_with(port: int) -> int | None:
-    inode = inode_of(port)
+def has_socket(pid: int, inode: str | None) -> bool:
     link = f"socket:[{inode}]"
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdecimal():
-            continue
-        try:
-            if any(os.readlink(each) == link for each in (folder / "fd").iterdir()):  # noqa: PTH115
-                return int(folder.name)
-        except OSError:
-            continue
-    return None
+    try:
+        return any(os.readlink(each) == link for each in Path(f"/proc/{pid}/fd").iterdir())  # noqa: PTH115
+    except OSError:
+        return False
+
+
+def process_with(port: int, known: set[int]) -> int | None:
+    """The process at the other end; those that are known already are looked at first."""
+    inode = inode_of(port)
+    others = (int(each.name) for each in Path("/proc").glob("[0-9]*"))
+    return next((pid for pid in [*known, *others] if has_socket(pid, inode)), None)
 
 
 class Crowd:
@@ -59,16 +60,22 @@ class Crowd:
 
     async def handle(self, request: web.Request) -> web.Response:
         at = time.monotonic()
-        if request.transport not in self.callers:
-            self.callers[request.transport] = process_with(request.transport.get_extra_info("peername")[1])
         body = await request.json()
         model, said = body["model"], body["messages"][-1]["content"]
-        line = {"at": at, "pid": self.callers[request.transport], "model": model, "said": said}
+        caller = await self.caller(request.transport)
+        line = {"at": at, "pid": caller, "model": model, "said": said}
         try:
             return await self.reply(model, line)
         finally:
             self.log.write(json.dumps(line) + "\n")
             self.log.flush()
+
+    async def caller(self, connection: Any) -> int | None:
+        if connection not in self.callers:
+            port = connection.get_extra_info("peername")[1]
+            known = {pid for pid in self.callers.values() if pid is not None}
+            self.callers[connection] = await asyncio.to_thread(process_with, port, known)
+        return self.callers[connection]
 
     async def reply(self, model: str, line: dict[str, Any]) -> web.Response:
         now = time.monotonic()

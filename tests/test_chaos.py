@@ -18,7 +18,7 @@ def test_nothing_is_lost_or_done_twice_whatever_is_killed(envwright, tmp_path, h
         chaos = Chaos(envwright, tmp_path, store, SEED, log=log)
         try:
             chaos.submit(url)
-            chaos.play(150)
+            chaos.play(300)
             check_all(chaos)
         finally:
             chaos.stop_all()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget, Spending
-from envwright.errors import Fault, Unserved, UsageError
+from envwright.errors import Broken, Fault, Unserved, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.queue.durable import DurableEngine, Links
@@ -29,7 +29,7 @@ from envwright.trial.seat import seat_all
 from envwright.work import sweep as sweep_work
 from envwright.work import trial as trial_work
 from envwright.work.trial import Order, TrialWork
-from envwright.work.warm import Warm
+from envwright.work.warm import KEEP, Warm
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Workshop:
 
     async def part(self, sweep: str, n: int) -> Part:
         if sweep not in self._parts:
-            self._parts[sweep] = await asyncio.to_thread(self._store.read, sweeps.parts_of, sweep)
+            self._parts[sweep] = await self._store.read_soon(sweeps.parts_of, sweep)
         return self._parts[sweep][n]
 
     async def estimated(self, order: Order, agent: str) -> Spending:
@@ -119,11 +119,25 @@ class Workshop:
     async def serves(self, route: str) -> bool:
         if self._sweep is not None:
             return route == self._sweep
-        parts = await asyncio.to_thread(self._store.read, sweeps.parts_of, route)
+        parts = await self._store.read_soon(sweeps.parts_of, route)
         for part in parts:
             if (why := await self._tools.unserved(part)) is not None:
                 self._tools.say(f"sweep {route} is not served here: {part.title}: {why}")
                 return False
+        return await self.warm_up(route, parts)
+
+    async def warm_up(self, route: str, parts: Sequence[Part]) -> bool:
+        """Load first, claim then: what waits for its host here might run elsewhere meanwhile."""
+        for part in parts[:KEEP]:
+            try:
+                async with self.warm.use(part):
+                    pass
+            except Unserved as why:
+                self._tools.say(f"sweep {route} is not served here: {why}")
+                return False
+            except (Broken, UsageError):
+                # An outcome, like any other: of the trials that need it.
+                continue
         return True
 
     def refuse(self, sweep: str, why: Unserved) -> None:
