@@ -76,6 +76,8 @@ class Request:
     status: int | None
     answered: float = 0.0
     wait: int = 0
+    read: float | None = None
+    """When the worker had read that it should wait."""
 
     @property
     def trial(self) -> tuple[str, int]:

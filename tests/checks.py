@@ -1,14 +1,16 @@
 """What must hold after chaos, from the store's side and from the provider's."""
 
+import math
 import time
 from collections import Counter, defaultdict
 
 from chaos import MODELS, TASKS, TOKENS, TURNS, Chaos, still_there
 from envwright.store import schema
 
-SAME_WORKER_SECONDS = 0.5
-"""A request that was on its way when the answer to another was."""
+SAME_WORKER_SECONDS = 0.2
+"""Between the kernel's reading and its being understood."""
 OTHER_WORKER_SECONDS = 2.0
+LAST_BREATH_SECONDS = 0.5
 
 
 def check_all(chaos: Chaos) -> None:
@@ -82,7 +84,9 @@ def check_spending(chaos: Chaos) -> None:
     for each in chaos.requests():
         if each.status == 200:
             answered[each.trial] += 1
-            certain[each.trial] += each.answered < died.get(each.pid or 0, float("inf")) - 0.5
+            certain[each.trial] += (
+                each.answered < died.get(each.pid or 0, math.inf) - LAST_BREATH_SECONDS
+            )
     twice = {trial: n for trial, n in counted.items() if n > answered[trial]}
     assert not twice
     missing = {trial: n for trial, n in certain.items() if counted[trial] < n}
@@ -100,19 +104,16 @@ def check_waits(chaos: Chaos) -> None:
     assert {each.said.split()[1] for each in requests if each.status == 429} > {"0"}
     early = []
     for told in requests:
-        if told.status != 429:
+        if told.status != 429 or told.read is None:
             continue
-        until = told.answered + told.wait
-        # Told with its last breath: nobody else can know.
-        silent = died.get(told.pid or 0, float("inf")) - told.answered < 0.5
+        # With its last breath: nobody else can know.
+        last = died.get(told.pid or 0, math.inf) - told.read < LAST_BREATH_SECONDS
         for each in requests:
-            if each.model != told.model or not told.answered < each.at < until:
-                continue
             own = each.pid == told.pid
-            if own and each.at > told.answered + SAME_WORKER_SECONDS:
-                early.append(("own", told, each))
-            elif not own and not silent and each.at > told.answered + OTHER_WORKER_SECONDS:
-                early.append(("other", told, each))
+            since = told.read + (SAME_WORKER_SECONDS if own else OTHER_WORKER_SECONDS)
+            inside = each.model == told.model and since < each.at < told.answered + told.wait
+            if inside and (own or not last):
+                early.append((f"{each.at - told.read:.2f} s after", told, each))
     assert not early, f"{len(early)} began too early, the first of them {early[0]}"
 
 

@@ -1,15 +1,18 @@
 """A provider in a process of its own that rate-limits, and writes down who asked it when.
 
 `python crowd.py LOG SEED` prints its URL and serves until it is killed. Each line of the log
-is one request: when it came, from which process, for what, and what it was answered when. It
-knows the process by the connection's port, so that nobody has to tell. All times are of the
-machine's monotonic clock, which every process shares.
+is one request: when it came, from which process, for what, what it was answered and when that
+was read. It knows the process by the connection's port, so that nobody has to tell, and the
+times from the kernel, so that a busy machine does not blur them. All are of the machine's
+monotonic clock, which every process shares.
 """
 
 import asyncio
 import json
 import os
 import random
+import socket
+import struct
 import sys
 import time
 from collections import defaultdict
@@ -24,15 +27,35 @@ LIMITED_ONE_IN = 30
 """So rarely does a request find that there were too many."""
 PATIENCE = (1, 2, 3, 4, 5)
 """Seconds of a Retry-After."""
+LAST_DATA_RECEIVED = 52
+"""Where it is in the kernel's `tcp_info`."""
 
 
-def inode_of(port: int) -> str | None:
-    """The socket at the other end of a connection from this port of this machine."""
+def other_end(port: int) -> list[str] | None:
+    """What the kernel says of the socket with this port, on this machine."""
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
         if int(fields[1].rpartition(":")[2], 16) == port:
-            return fields[9]
+            return fields
     return None
+
+
+def inode_of(port: int) -> str | None:
+    fields = other_end(port)
+    return fields[9] if fields else None
+
+
+def unread(port: int) -> bool | None:
+    """Whether there is something that the other end has not read; None when it is gone."""
+    fields = other_end(port)
+    return int(fields[4].rpartition(":")[2], 16) > 0 if fields and fields[9] != "0" else None
+
+
+def arrived(connection: Any) -> float:
+    """When the last bytes came, whenever they are looked at."""
+    info = connection.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    (milliseconds,) = struct.unpack_from("I", info, LAST_DATA_RECEIVED)
+    return time.monotonic() - milliseconds / 1000
 
 
 def has_socket(pid: int, inode: str | None) -> bool:
@@ -58,17 +81,29 @@ class Crowd:
         self.callers: dict[Any, int | None] = {}
         """Connection → the process at its other end."""
 
-    async def handle(self, request: web.Request) -> web.Response:
-        at = time.monotonic()
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        at = arrived(request.transport)
         body = await request.json()
         model, said = body["model"], body["messages"][-1]["content"]
         caller = await self.caller(request.transport)
         line = {"at": at, "pid": caller, "model": model, "said": said}
         try:
-            return await self.reply(model, line)
+            response = await self.reply(model, line)
+            if response.status == 429:
+                await response.prepare(request)
+                await response.write_eof()
+                line["read"] = await self.read_at(request.transport)
+            return response
         finally:
             self.log.write(json.dumps(line) + "\n")
             self.log.flush()
+
+    async def read_at(self, connection: Any) -> float | None:
+        """When the other end has read all; None when it ends before."""
+        port = connection.get_extra_info("peername")[1]
+        while left := unread(port):
+            await asyncio.sleep(0.01)
+        return None if left is None else time.monotonic()
 
     async def caller(self, connection: Any) -> int | None:
         if connection not in self.callers:

@@ -7,6 +7,7 @@ and shares what each provider said of its limits with the workers beside it.
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,10 @@ from envwright.work import sweep as sweep_work
 from envwright.work import trial as trial_work
 from envwright.work.trial import Order, TrialWork
 from envwright.work.warm import KEEP, Warm
+
+NEWS_SECONDS = 1.2
+"""How long a pulse is good for: what one worker was told holds for all within two seconds."""
+GAP_SECONDS, CATCH_UP_SECONDS = 2.0, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Workshop:
         self._parts: dict[str, Sequence[Part]] = {}
         self._casts: dict[tuple[str, int], Cast] = {}
         self._pulse: Pulse | None = None
+        self._felt_at = 0.0
         self._telling: set[asyncio.Task[None]] = set()
         self.warm = Warm(tools.load)
         links = Links(
@@ -155,7 +161,12 @@ class Workshop:
     def felt(self, pulse: Pulse) -> None:
         """Apply to the gateway what is known of each queue."""
         before, self._pulse = self._pulse, pulse
+        self._gateway.rely(NEWS_SECONDS)
+        gap, self._felt_at = time.monotonic() - self._felt_at, time.monotonic()
         for name, health in pulse.queues.items():
+            if before is not None and gap > GAP_SECONDS:
+                # The store was away: what others were told meanwhile is about to be known.
+                self._gateway.hold(name, CATCH_UP_SECONDS)
             self._gateway.set_limit(name, health.limit)
             if health.parked_until > pulse.now:
                 self._gateway.hold(name, health.parked_until - pulse.now)
