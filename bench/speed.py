@@ -7,25 +7,28 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import sqlalchemy as sa
 import uvloop
 
-from envwright.app import App, RunOptions
+from envwright.app import App
+from envwright.app import sweep as sweeps
+from envwright.app.sweep import Watch
 from envwright.cli.env import print_scoring, read_replies
 from envwright.environment import read_folder
 from envwright.host.dialect import requirements_of
 from envwright.host.venv import REQUIREMENTS
+from envwright.options import RunOptions, SweepOptions
 from envwright.settings import Settings, read_settings
-from envwright.trial import Outcome, TrialSpec
+from envwright.store import Store, schema
+from envwright.store.status import Counts
 from envwright.work.grader import Grader
 from envwright.work.score import score_pairs
-from envwright.work.sweep import Watch
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,9 +49,13 @@ class Ratio:
 
 
 @contextmanager
-def instant_provider() -> Iterator[str]:
+def provider(*workload: str) -> Iterator[str]:
+    """Its URL; without the name of a workload it answers at once."""
     child = subprocess.Popen(
-        [sys.executable, ROOT / "bench" / "provider.py"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bench.provider", *workload],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
     )
     try:
         assert child.stdout is not None
@@ -66,31 +73,39 @@ def settings(home: str, database: str | None = None) -> Settings:
 
 
 class Meter:
-    """Watches a sweep: when trials end, and how large this process is then."""
+    """Watches a sweep: when its trials ended, and how large this process was then."""
 
-    def __init__(self, warm_up: int) -> None:
+    def __init__(self, warm_up: int, marks: tuple[int, ...] = ()) -> None:
         self.warm_up = warm_up
-        self.ended = 0
-        self.started = 0.0
-        self.last = 0.0
+        self.marks = marks
+        self.ended: list[float] = []
+        """When each trial did, in order."""
         self.rss: dict[int, int] = {}
-        self.marks: tuple[int, ...] = ()
 
-    def planned(self, sweep: str, trials: object, missing: object) -> None:
+    def planned(self, sweep: str, trials: int, scored: int) -> None:
         return None
 
-    def end(self, spec: TrialSpec, outcome: Outcome) -> None:
-        assert outcome.kind == "scored", outcome
-        self.ended += 1
-        self.last = time.monotonic()
-        if self.ended == self.warm_up:
-            self.started = self.last
-        if self.ended in self.marks:
-            self.rss[self.ended] = rss_bytes()
+    def seen(self, counts: Mapping[tuple[str, str], Counts]) -> None:
+        scored = sum(each.scored for each in counts.values())
+        for mark in self.marks:
+            if scored >= mark and mark not in self.rss:
+                self.rss[mark] = rss_bytes()
+
+    def read(self, store: Store, sweep: str) -> None:
+        trial, own = schema.trial, schema.sweep_trial
+        statement = (
+            sa.select(trial.c.outcome, trial.c.finished_at)
+            .join(own, own.c.trial == trial.c.id)
+            .where(own.c.sweep == sweep)
+        )
+        with store.engine.connect() as connection:
+            rows = connection.execute(statement).all()
+        assert all(row.outcome == "scored" for row in rows)
+        self.ended = sorted(row.finished_at.timestamp() for row in rows)
 
     @property
     def rate(self) -> float:
-        return (self.ended - self.warm_up) / (self.last - self.started)
+        return (len(self.ended) - self.warm_up) / (self.ended[-1] - self.ended[self.warm_up - 1])
 
 
 def rss_bytes() -> int:
@@ -111,7 +126,9 @@ async def sweep(
                 trials=trials // 100,
                 limit=CONCURRENCY,
             )
-            await app.run(options, Watch(meter.planned, meter.end, asyncio.Event()))
+            watch = Watch(meter.planned, meter.seen, asyncio.Event())
+            result = await sweeps.run(app, SweepOptions(runs=(options,)), watch)
+            meter.read(app.store, result.sweep)
 
 
 def run_async(main: Coroutine[Any, Any, T]) -> T:
@@ -173,7 +190,7 @@ def vf_eval_rate(url: str) -> float:
 
 
 def trials_per_second() -> list[Ratio]:
-    with instant_provider() as url:
+    with provider() as url:
         other = vf_eval_rate(url)
         result = bare("episodes", "sums", url, TRIALS, CONCURRENCY)
         in_process = TRIALS / result["seconds"]
@@ -235,9 +252,8 @@ def cpu_of_tree() -> float:
 
 
 def memory_growth() -> list[Ratio]:
-    meter = Meter(warm_up=200)
-    meter.marks = (1000, 5000)
-    with instant_provider() as url:
+    meter = Meter(warm_up=200, marks=(1000, 5000))
+    with provider() as url:
         run_async(sweep(url, 5000, meter))
     each = (meter.rss[5000] - meter.rss[1000]) / 4000
     figures = (

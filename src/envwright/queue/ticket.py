@@ -27,6 +27,7 @@ LOWEST_PRIORITY = 2**31 - 1
 NO_ROUTE = "any"
 MOMENT = sa.cast(sa.func.extract("epoch", sa.func.clock_timestamp()) * 1_000_000, sa.BigInteger)
 """More with each statement; DBOS orders by it, and never asks for its unit."""
+POLL_SECONDS = 0.02
 AT_ONCE = 500
 TABLE = SystemSchema.workflow_status
 IN_FLIGHT = ("ENQUEUED", "DELAYED", "PENDING")
@@ -46,6 +47,12 @@ class DbosTickets:
         # Who waits for a server that is away, and how long, is decided by the store.
         self._tables._retry_connection_errors = False
         self._tables.run_migrations()
+
+    def open_queue(self, name: str) -> None:
+        """Known before a worker starts, a queue is polled from its first moment on."""
+        self._client.register_queue(
+            name, polling_interval_sec=POLL_SECONDS, on_conflict="never_update"
+        )
 
     def put(self, connection: sa.Connection, job: Job, delay_seconds: float) -> None:
         """At the end of its queue, behind all of the same priority."""

@@ -15,6 +15,7 @@ from envwright.store import schema
 from envwright.store.engine import insert_or_keep
 
 LATELY_SECONDS = 600.0
+NEWS_SECONDS = 0.5
 FOREVER_SECONDS = 100 * 365 * 86400.0
 
 
@@ -52,10 +53,13 @@ def healths(connection: sa.Connection) -> dict[str, Health]:
     return {row.name: to_health(row) for row in connection.execute(sa.select(schema.queue))}
 
 
+LOCK_QUEUE = (
+    sa.select(schema.queue).where(schema.queue.c.name == sa.bindparam("called")).with_for_update()
+)
+
+
 def lock_queue(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
-    table = schema.queue
-    statement = sa.select(table).where(table.c.name == name).with_for_update()
-    return connection.execute(statement).one_or_none()
+    return connection.execute(LOCK_QUEUE, {"called": name}).one_or_none()
 
 
 def set_health(connection: sa.Connection, name: str, health: Health, **more: Any) -> None:
@@ -129,7 +133,8 @@ def learn(
     if (row := lock_queue(connection, name)) is None:
         return
     before, after = to_health(row), lesson(to_health(row))
-    if after.parked_until > before.parked_until and learned.words is not None:
+    # Who was sent away because it is parked already has nothing new to say.
+    if after.parked_until > before.parked_until + NEWS_SECONDS and learned.words is not None:
         set_health(connection, name, after, why=learned.words)
     elif after != before:
         set_health(connection, name, after)
