@@ -236,6 +236,7 @@ async def work_and_watch(app: App, workshop: Workshop, sweep: str, watch: Watch)
         await asyncio.gather(watching, stopped, return_exceptions=True)
         try:
             await working
+            await look(app, sweep, watch)
         finally:
             if watch.stop.is_set() or working.cancelled() or working.exception() is not None:
                 await sweep_work.end_sweep(sweep, SweepState.STOPPED, STOPPED, app.store, app.jobs)
@@ -245,14 +246,18 @@ async def follow(app: App, sweep: str, watch: Watch) -> None:
     """Until the sweep is over."""
     while True:
         row = await sweep_work.read_sweep(app.store, sweep)
-        counts = await asyncio.to_thread(app.store.read, statuses.count_trials, sweep)
-        parked = await asyncio.to_thread(app.store.read, parked_for, sweep)
-        watch.seen(counts, parked)
+        await look(app, sweep, watch)
         if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
             return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(watch.stop.wait(), LOOK_SECONDS)
             return
+
+
+async def look(app: App, sweep: str, watch: Watch) -> None:
+    counts = await asyncio.to_thread(app.store.read, statuses.count_trials, sweep)
+    parked = await asyncio.to_thread(app.store.read, parked_for, sweep)
+    watch.seen(counts, parked)
 
 
 async def work(app: App, stop: asyncio.Event, *, slots: int, drain: bool) -> None:
