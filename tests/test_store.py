@@ -710,7 +710,9 @@ def test_a_call_is_in_the_ledger_once_whatever_became_of_the_commit(tmp_path, ke
             commits.append(1)
             if len(commits) == 1:
                 if kept:
-                    connection.connection.driver_connection.commit()
+                    driver = connection.connection.driver_connection
+                    driver.commit()
+                    driver.execute("select 1")
                 server.stop()
                 server.start()
 
