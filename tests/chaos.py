@@ -5,6 +5,7 @@ keeps what it did; the checks compare that with what the store and the provider 
 """
 
 import json
+import math
 import os
 import random
 import signal
@@ -153,6 +154,9 @@ class Chaos:
     """Workers that found no database when they began."""
     trees: list[dict[int, str]] = field(default_factory=list)
     """What the workers had started when they were killed."""
+    stops: list[Kill] = field(default_factory=list)
+    stopped: dict[int, float] = field(default_factory=dict)
+    """Workers that were stopped for a while → when they go on."""
     down: list[tuple[float, float]] = field(default_factory=list)
     """When the database was away."""
     sweep: str = ""
@@ -185,11 +189,12 @@ class Chaos:
         """Until the last worker has nothing left to do; the interlude comes after two kills."""
         chance = random.Random(self.seed)
         self.workers = [self.start_worker() for _ in range(WORKERS)]
-        begun, next_kill = time.monotonic(), float("inf")
+        begun, next_kill = time.monotonic(), math.inf
         while self.workers:
             time.sleep(0.05)
             now = time.monotonic()
             assert now - begun < seconds, f"not over after {seconds} s: {self.states()}"
+            self.wake(now)
             for worker in [each for each in self.workers if each.poll() is not None]:
                 self.workers.remove(worker)
                 if worker.returncode == USAGE_ERROR and self.was_down():
@@ -197,7 +202,7 @@ class Chaos:
                     self.workers.append(self.start_worker())
                 else:
                     self.ended.append((worker.pid, worker.returncode))
-            if next_kill == float("inf") and self.log.stat().st_size:
+            if next_kill == math.inf and self.log.stat().st_size:
                 # The first of them ask by now.
                 next_kill = now + chance.uniform(*KILL_EVERY)
             if now < next_kill or len(self.kills) >= MOST_KILLS or not self.workers:
@@ -210,6 +215,18 @@ class Chaos:
     def was_down(self) -> bool:
         """Whether the database was just away."""
         return any(time.monotonic() - until < 5 for _, until in self.down)
+
+    def stop(self, seconds: float) -> None:
+        """One of them sleeps for a while, wherever it is."""
+        worker = min(self.workers, key=lambda each: each.pid)
+        self.stops.append(Kill(time.monotonic(), worker.pid))
+        self.stopped[worker.pid] = time.monotonic() + seconds
+        worker.send_signal(signal.SIGSTOP)
+
+    def wake(self, now: float) -> None:
+        for worker in self.workers:
+            if now > self.stopped.get(worker.pid, math.inf):
+                worker.send_signal(signal.SIGCONT)
 
     def kill(self, worker: subprocess.Popen[str]) -> None:
         self.trees.append(tree_of(worker.pid))
