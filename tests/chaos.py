@@ -5,6 +5,7 @@ keeps what it did; the checks compare that with what the store and the provider 
 """
 
 import json
+import math
 import os
 import random
 import signal
@@ -33,6 +34,7 @@ WORKERS = 3
 MOST_KILLS = 8
 KILL_EVERY = (10.0, 20.0)
 TOKENS = sum(USAGE)
+USAGE_ERROR = 2
 
 TALK = f"""
 import verifiers.v1 as vf
@@ -147,9 +149,14 @@ class Chaos:
     kills: list[Kill] = field(default_factory=list)
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
     ended: list[tuple[int, int]] = field(default_factory=list)
-    """Workers that ended by themselves: pid and exit code."""
+    """Workers that had nothing left to do, or should have: pid and exit code."""
+    refused: list[int] = field(default_factory=list)
+    """Workers that found no database when they began."""
     trees: list[dict[int, str]] = field(default_factory=list)
     """What the workers had started when they were killed."""
+    stops: list[Kill] = field(default_factory=list)
+    stopped: dict[int, float] = field(default_factory=dict)
+    """Workers that were stopped for a while → when they go on."""
     down: list[tuple[float, float]] = field(default_factory=list)
     """When the database was away."""
     sweep: str = ""
@@ -182,15 +189,20 @@ class Chaos:
         """Until the last worker has nothing left to do; the interlude comes after two kills."""
         chance = random.Random(self.seed)
         self.workers = [self.start_worker() for _ in range(WORKERS)]
-        begun, next_kill = time.monotonic(), float("inf")
+        begun, next_kill = time.monotonic(), math.inf
         while self.workers:
             time.sleep(0.05)
             now = time.monotonic()
             assert now - begun < seconds, f"not over after {seconds} s: {self.states()}"
+            self.wake(now)
             for worker in [each for each in self.workers if each.poll() is not None]:
                 self.workers.remove(worker)
-                self.ended.append((worker.pid, worker.returncode))
-            if next_kill == float("inf") and self.log.stat().st_size:
+                if worker.returncode == USAGE_ERROR and self.was_down():
+                    self.refused.append(worker.pid)
+                    self.workers.append(self.start_worker())
+                else:
+                    self.ended.append((worker.pid, worker.returncode))
+            if next_kill == math.inf and self.log.stat().st_size:
                 # The first of them ask by now.
                 next_kill = now + chance.uniform(*KILL_EVERY)
             if now < next_kill or len(self.kills) >= MOST_KILLS or not self.workers:
@@ -199,6 +211,22 @@ class Chaos:
             next_kill = time.monotonic() + chance.uniform(*KILL_EVERY)
             if interlude is not None and len(self.kills) == 2:
                 interlude(self)
+
+    def was_down(self) -> bool:
+        """Whether the database was just away."""
+        return any(time.monotonic() - until < 5 for _, until in self.down)
+
+    def stop(self, seconds: float) -> None:
+        """One of them sleeps for a while, wherever it is."""
+        worker = min(self.workers, key=lambda each: each.pid)
+        self.stops.append(Kill(time.monotonic(), worker.pid))
+        self.stopped[worker.pid] = time.monotonic() + seconds
+        worker.send_signal(signal.SIGSTOP)
+
+    def wake(self, now: float) -> None:
+        for worker in self.workers:
+            if now > self.stopped.get(worker.pid, math.inf):
+                worker.send_signal(signal.SIGCONT)
 
     def kill(self, worker: subprocess.Popen[str]) -> None:
         self.trees.append(tree_of(worker.pid))
@@ -227,5 +255,6 @@ class Chaos:
 
     def errors(self) -> list[str]:
         """What the workers said that nobody should have to read."""
-        said = [line for file in self.folder.glob("worker-*.err") for line in file.open()]
-        return [line for line in said if "error" in line.lower() or "Traceback" in line]
+        said = [file.read_text() for file in sorted(self.folder.glob("worker-*.err"))]
+        lines = [line for text in said for line in text.splitlines()]
+        return [line for line in lines if "error" in line.lower() or "Traceback" in line]

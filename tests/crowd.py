@@ -45,10 +45,17 @@ def inode_of(port: int) -> str | None:
     return fields[9] if fields else None
 
 
-def unread(port: int) -> bool | None:
-    """Whether there is something that the other end has not read; None when it is gone."""
+def unread(port: int) -> bool:
+    """Whether there is something that the other end has not read, and is there to read."""
     fields = other_end(port)
-    return int(fields[4].rpartition(":")[2], 16) > 0 if fields and fields[9] != "0" else None
+    return bool(fields and fields[9] != "0" and int(fields[4].rpartition(":")[2], 16))
+
+
+def is_alive(pid: int | None) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def arrived(connection: Any) -> float:
@@ -99,11 +106,11 @@ class Crowd:
             self.log.flush()
 
     async def read_at(self, connection: Any) -> float | None:
-        """When the other end has read all; None when it ends before."""
+        """When the other end has read all; None when it died before."""
         port = connection.get_extra_info("peername")[1]
-        while left := unread(port):
+        while unread(port):
             await asyncio.sleep(0.01)
-        return None if left is None else time.monotonic()
+        return time.monotonic() if is_alive(self.callers[connection]) else None
 
     async def caller(self, connection: Any) -> int | None:
         if connection not in self.callers:

@@ -18,7 +18,8 @@ def test_nothing_is_lost_or_done_twice_whatever_is_killed(envwright, tmp_path, h
         chaos = Chaos(envwright, tmp_path, store, SEED, log=log)
         try:
             chaos.submit(url)
-            chaos.play(300)
+            stops = os.environ.get("CHAOS_STOP")
+            chaos.play(300, (lambda chaos: chaos.stop(20.0)) if stops else None)
             check_all(chaos)
         finally:
             chaos.stop_all()

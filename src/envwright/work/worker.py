@@ -136,8 +136,13 @@ class Workshop:
         return await self.warm_up(route, parts)
 
     async def warm_up(self, route: str, parts: Sequence[Part]) -> bool:
-        """Load first, claim then: what waits for its host here might run elsewhere meanwhile."""
-        for part in parts[:KEEP]:
+        """Load first, claim then: what waits for its host here might run elsewhere meanwhile.
+
+        As many as would be kept; what comes after them is loaded when its turn comes.
+        """
+        for part in parts:
+            if len(self.warm) >= KEEP:
+                break
             try:
                 async with self.warm.use(part):
                     pass
