@@ -208,9 +208,9 @@ def idle() -> list[Ratio]:
     """At the same time, so that what the machine does beside it hits both."""
     with tempfile.TemporaryDirectory() as home:
         run_async(make_queues(home))
+        said = (f"{home}/bare.db", str(IDLE_QUEUES), str(IDLE_POLL_SECONDS))
         bare = subprocess.Popen(
-            [sys.executable, ROOT / "bench" / "idle.py", f"{home}/bare.db"]
-            + [str(IDLE_QUEUES), str(IDLE_POLL_SECONDS)],
+            [sys.executable, ROOT / "bench" / "idle.py", *said],
             stdout=subprocess.PIPE,
             text=True,
         )

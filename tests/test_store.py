@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.exc import StatementError
 
 from envwright.agent import AgentKind, AgentSpec, Assignment
+from envwright.budget import Spending
 from envwright.environment import Environment, Task
 from envwright.errors import Cause, EnvwrightError, UsageError
 from envwright.gateway import Gateway
 from envwright.record import digest
 from envwright.store import Store, schema
+from envwright.store import result as results
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.store.call import insert_calls
@@ -34,12 +37,15 @@ from envwright.store.engine import (
     upgrade,
     writing,
 )
+from envwright.store.sweep import NewSweep
 from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
 from envwright.trial.attempt import Attempt, AttemptState
+from envwright.trial.part import Part
 from envwright.trial.plan import Plan, trials_of
 from envwright.trial.run import Bench, run
-from envwright.work.trial import TrialWork, is_alive, job_of, worker_name
+from envwright.work.trial import Order, TrialWork, job_of
+from envwright.work.worker import is_gone, worker_name
 from postgres import serve_postgres
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -83,9 +89,17 @@ def submit(store, sweep, first=0):
     chosen = tuple((task.index, task.key) for task in TASKS)
     plan = Plan(tasks=chosen, agents=tuple(AGENTS), trials=2)
     specs = trials_of(plan, REVISION, first)
-    store.write(sweeps.save_sweep, sweep, ENVIRONMENT, plan, specs, NOW)
+    save(store, sweep, plan, specs)
     store.write(sweeps.save_tasks, ENVIRONMENT, {}, TASKS)
     return specs
+
+
+def save(store, sweep, plan, specs):
+    part = Part(
+        title="probe", environment="probe", revision=REVISION, plan=plan, sandbox="bubblewrap"
+    )
+    store.write(sweeps.save_sweep, NewSweep(sweep, "0"), [part], [ENVIRONMENT], NOW)
+    store.write(sweeps.save_trials, sweep, "probe", specs, NOW)
 
 
 def finished(trial, n, state=AttemptState.FINISHED):
@@ -233,13 +247,13 @@ def test_a_failure_that_will_be_tried_again_is_no_outcome_yet(store, planned):
     assert attempt.grades[0]["outcome"]["cause"] == "provider"
 
 
-def test_attempts_of_workers_that_are_gone_are_lost_and_others_left_alone(store, planned):
+def test_attempts_that_a_trials_dead_workers_left_are_lost_and_others_left_alone(store, planned):
     gone, alive = planned[0].id, planned[1].id
     store.write(trials.open_attempt, gone, "gone", NOW)
     store.write(trials.open_attempt, alive, "alive", NOW)
     later = NOW + timedelta(hours=1)
-    assert store.write(trials.close_lost, lambda worker: worker == "alive", later) == [gone]
-    assert store.write(trials.close_lost, lambda worker: worker == "alive", later) == []
+    assert store.write(trials.close_lost, gone, later) == [1]
+    assert store.write(trials.close_lost, gone, later) == []
     (lost,) = store.read(trials.attempts_of, gone)
     (running,) = store.read(trials.attempts_of, alive)
     assert (lost.state, lost.problem) == ("lost", "its worker is gone")
@@ -251,30 +265,32 @@ def test_attempts_of_workers_that_are_gone_are_lost_and_others_left_alone(store,
     ("history", "given_up"),
     [("lll", True), ("ll", False), ("llfll", False), ("lfll", False), ("flll", True)],
 )
-def test_three_attempts_lost_in_a_row_give_a_trial_up_as_our_failure(
+def test_a_trial_is_given_up_after_three_attempts_that_were_lost_in_a_row(
     store, planned, history, given_up
 ):
     trial = planned[0].id
     for letter in history:
         if letter == "l":
             store.write(trials.open_attempt, trial, "gone", NOW)
-            store.write(trials.close_lost, lambda worker: False, NOW)
+            store.write(trials.close_lost, trial, NOW)
         else:
             attempt_and_close(store, trial, FAILED, final=False)
-    outcome = outcome_of(store, trial)
-    assert (outcome is not None) is given_up
-    if given_up:
-        assert (outcome["kind"], outcome["cause"]) == ("failed", "ours")
+    assert store.read(trials.is_given_up, trial) is given_up
+    # Asked for once more, it has all its attempts again.
+    before = store.read(trials.attempts_before, [trial])
+    assert before == {trial: len(history)}
+    assert not store.read(trials.is_given_up, trial, before[trial])
 
 
-def test_a_worker_is_alive_while_its_very_process_is():
-    assert is_alive(worker_name())
-    node, pid, ticks = worker_name().rsplit(":", 2)
-    assert not is_alive(f"{node}:{pid}:{int(ticks) + 1}")
-    assert is_alive(f"another-machine:{pid}:1")
+def test_a_worker_is_gone_once_its_very_process_is():
+    assert not is_gone(worker_name())
+    name, _, _ = worker_name().partition("~")
+    node, pid, ticks = name.rsplit(":", 2)
+    assert is_gone(f"{node}:{pid}:{int(ticks) + 1}~1")
+    assert not is_gone(f"another-machine:{pid}:1~1")
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()
-    assert not is_alive(f"{node}:{child.pid}:{ticks}")
+    assert is_gone(f"{node}:{child.pid}:{ticks}~1")
 
 
 class Blobs:
@@ -303,34 +319,62 @@ class Hosts:
         return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}
 
 
+def work_of(store, hosts):
+    """Handles trials on these hosts; what comes back says what to write."""
+
+    @asynccontextmanager
+    async def bench(order, spec):
+        assignment = Assignment(agent=spec.agent)
+        yield Bench(hosts, Gateway({}), None, None, Limits(), assignment)
+
+    async def estimated(order, agent):
+        return Spending()
+
+    async def cancel(ids, why):
+        return 0
+
+    return TrialWork(store, lambda: "w", bench, estimated, cancel, lambda *_: None)
+
+
+def job_for(spec, before=0):
+    return job_of(spec, Order("sweep", 0, spec.id, before))
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_a_trace_is_written_before_its_outcome_or_there_is_neither(store, planned, full):
     spec = planned[0]
-    bench = Bench(
-        hosts=Hosts(),
-        gateway=Gateway({}),
-        model=None,
-        judge=None,
-        limits=Limits(),
-        assignment=Assignment(agent=spec.agent),
-    )
-    ended = []
-    work = TrialWork(
-        store, {spec.id: spec}, lambda _: bench, lambda *_: ended.append(1), lambda: None
-    )
+    work = work_of(store, Hosts())
     kept, store.blobs = store.blobs, Blobs(store, spec.id, full=full)
     if full:
         with pytest.raises(OSError, match="no space"):
-            asyncio.run(work(job_of(spec, spec.id)))
-        assert (outcome_of(store, spec.id), ended) == (None, [])
+            asyncio.run(work(job_for(spec)))
+        assert outcome_of(store, spec.id) is None
     else:
-        asyncio.run(work(job_of(spec, spec.id)))
+        result = asyncio.run(work(job_for(spec)))
         ((before, content),) = store.blobs.said
         assert before is None
         assert b'"seat":"agent"' in content
+        store.write(result.record)
         assert outcome_of(store, spec.id)["reward"] == 0.5
-        assert ended == [1]
     store.blobs = kept
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_trial_that_took_three_workers_with_it_is_our_failure_until_asked_for_again(
+    store, planned, before
+):
+    spec = planned[0]
+    for _ in range(3):
+        store.write(trials.open_attempt, spec.id, "gone", NOW)
+        store.write(trials.close_lost, spec.id, NOW)
+    result = asyncio.run(work_of(store, Hosts())(job_for(spec, before)))
+    store.write(result.record)
+    outcome = outcome_of(store, spec.id)
+    if before:
+        assert outcome["reward"] == 0.5
+    else:
+        assert (outcome["kind"], outcome["cause"]) == ("failed", "ours")
+    assert len(store.read(trials.attempts_of, spec.id)) == (4 if before else 3)
 
 
 def test_a_trial_during_which_a_judge_was_asked_in_nobodys_name_has_no_reward(planned):
@@ -383,7 +427,7 @@ def test_every_call_of_every_attempt_is_counted_and_an_unknown_price_is_unknown(
     with_calls.record(b, 1, call(None))
     with_calls.record(c, 1, call(None, usage=None))
     with_calls.close()
-    rows = store.read(lambda connection: list(sweeps.summaries(connection, "sweep")))
+    rows = store.read(lambda connection: list(results.summaries(connection, "sweep")))
     by_cost = sorted((row.input_tokens, row.cost_usd is None, row.cost_usd or 0) for row in rows)
     assert by_cost[-2:] == [(10, True, 0), (20, False, 0.75)]
     assert by_cost[0] == (0, False, 0)
@@ -487,7 +531,7 @@ def test_an_attempt_that_is_closed_and_lost_at_once_is_one_of_the_two(store, pla
 
         def act(number, spec=spec, n=n, grade=grade):
             if number:
-                return bool(store.write(trials.close_lost, lambda _: False, NOW))
+                return bool(store.write(trials.close_lost, spec.id, NOW))
             return store.write(trials.close_attempt, finished(spec.id, n), "b", grade, SCORED)
 
         closed, lost = at_once(2, act)
@@ -506,7 +550,7 @@ def test_sweeps_that_are_saved_at_once_in_any_order_never_wait_for_each_other(st
     def act(number, first):
         plan = plans[number % 2]
         specs = trials_of(plan, REVISION, first)[:: 1 if number < 2 else -1]
-        store.write(sweeps.save_sweep, f"s{first}.{number}", ENVIRONMENT, plan, specs, NOW)
+        save(store, f"s{first}.{number}", plan, specs)
 
     for first in (0, 100, 200, 300):
         at_once(4, partial(act, first=first))

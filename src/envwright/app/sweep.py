@@ -20,6 +20,7 @@ from envwright.store import result as results
 from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store.address import shown_database
+from envwright.store.queue import Parked, parked_for
 from envwright.store.status import Counts
 from envwright.store.sweep import NewSweep, SweepState
 from envwright.trial.part import Cast, Part, part_of
@@ -54,8 +55,9 @@ class Watch:
 
     planned: Callable[[str, int, int], None]
     """Told the sweep's id, how many trials it has and how many are scored already."""
-    seen: Callable[[Mapping[tuple[str, str], Counts]], None]
-    """Told, again and again, how the trials of each environment and agent stand."""
+    seen: Callable[[Mapping[tuple[str, str], Counts], Mapping[str, Parked]], None]
+    """Told, again and again, how the trials of each environment and agent stand, and which
+    queues hold them up."""
     stop: asyncio.Event
 
 
@@ -237,7 +239,9 @@ async def follow(app: App, sweep: str, watch: Watch) -> None:
     """Until the sweep is over."""
     while True:
         row = await sweep_work.read_sweep(app.store, sweep)
-        watch.seen(await asyncio.to_thread(app.store.read, statuses.count_trials, sweep))
+        counts = await asyncio.to_thread(app.store.read, statuses.count_trials, sweep)
+        parked = await asyncio.to_thread(app.store.read, parked_for, sweep)
+        watch.seen(counts, parked)
         if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
             return
         with contextlib.suppress(TimeoutError):

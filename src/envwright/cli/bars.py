@@ -14,8 +14,11 @@ from rich.progress import (
 
 from envwright.cli.output import clean, say, talk_console
 from envwright.cli.progress import SAY_EVERY_SECONDS
+from envwright.store.queue import Parked
 from envwright.store.status import Counts
 from envwright.work.result import titles
+
+TOLD_FROM_SECONDS = 3.0
 
 
 class Bars:
@@ -33,6 +36,7 @@ class Bars:
         self._bars: dict[tuple[str, str], TaskID] = {}
         self._silent = not console.is_terminal
         self._said_at = time.monotonic()
+        self._told: dict[str, str] = {}
 
     def __enter__(self) -> "Bars":
         return self
@@ -46,7 +50,8 @@ class Bars:
         self._progress.start()
         self._said_at = time.monotonic()
 
-    def seen(self, counts: Mapping[tuple[str, str], Counts]) -> None:
+    def seen(self, counts: Mapping[tuple[str, str], Counts], parked: Mapping[str, Parked]) -> None:
+        self._tell_parked(parked)
         called = titles(counts)
         for name, each in counts.items():
             if name not in self._bars:
@@ -57,8 +62,15 @@ class Bars:
         left = sum(each.open for each in counts.values())
         if self._silent and left and time.monotonic() - self._said_at > SAY_EVERY_SECONDS:
             self._said_at = time.monotonic()
-            parked = sum(each.parked for each in counts.values())
-            say(f"{left} trials left" + (f", {parked} of them parked" if parked else ""))
+            away = sum(each.parked for each in counts.values())
+            say(f"{left} trials left" + (f", {away} of them parked" if away else ""))
+
+    def _tell_parked(self, parked: Mapping[str, Parked]) -> None:
+        """A queue that is parked for long is said once, and again when it is for another reason."""
+        for name, each in parked.items():
+            if each.seconds >= TOLD_FROM_SECONDS and self._told.get(name) != each.why:
+                self._told[name] = each.why
+                say(f"queue {name} is parked for {each.seconds:.0f} s: {each.why}")
 
 
 def words(counts: Counts) -> str:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from envwright.errors import Fault
-from envwright.queue.policy import Failure, Health
+from envwright.queue.policy import Failure, Health, RetryPolicy
 from envwright.record import Json
 
 CONTROL = "control"
@@ -65,6 +65,10 @@ class Learned:
 
     failure: Failure | None = None
     seconds: float = 0.0
+    words: str | None = None
+    """What failed, for people."""
+    retry: RetryPolicy = RetryPolicy()
+    """How patient its queue is."""
 
 
 @dataclass(frozen=True, slots=True)

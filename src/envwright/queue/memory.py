@@ -33,7 +33,7 @@ class Entry:
     state: JobState
     ready_at: float
     after: set[str] = field(default_factory=set[str])
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Future[Result] | None = None
     begun_at: float = 0.0
     why: str | None = None
     """Why it was cancelled; set while it runs, it is on its way out."""
@@ -54,7 +54,6 @@ class MemoryEngine(Engine):
         self._entries: dict[str, Entry] = {}
         self._order = itertools.count()
         self._changed = asyncio.Condition()
-        self._broken: EnvwrightError | None = None
         self.failures: list[str] = []
 
     async def ensure_queue(self, name: str, limit: int) -> None:
@@ -161,16 +160,17 @@ class MemoryEngine(Engine):
     async def run(
         self, handlers: Mapping[str, Handler], stop: asyncio.Event, *, drain: bool = False
     ) -> None:
-        mine: set[asyncio.Task[None]] = set()
+        mine: dict[asyncio.Task[None], Entry] = {}
         stopped = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
-                if self._broken is not None:
-                    raise self._broken
+                for task in [task for task in mine if task.done()]:
+                    del mine[task]
+                    task.result()
                 for entry in self._startable():
                     entry.state, entry.begun_at = JobState.RUNNING, time.time()
-                    entry.task = asyncio.create_task(self._work(entry, handlers, stop))
-                    mine.add(entry.task)
+                    entry.task = asyncio.ensure_future(handlers[entry.job.kind](entry.job))
+                    mine[asyncio.create_task(self._work(entry, entry.task))] = entry
                 if drain and all(entry.state.is_final for entry in self._entries.values()):
                     return
                 waiter = asyncio.create_task(self._wait())
@@ -179,8 +179,9 @@ class MemoryEngine(Engine):
                 await asyncio.gather(waiter, return_exceptions=True)
         finally:
             stopped.cancel()
-            for task in mine:
-                task.cancel()
+            for entry in mine.values():
+                if entry.task is not None:
+                    entry.task.cancel()
             await asyncio.gather(*mine, return_exceptions=True)
 
     async def _wait(self) -> None:
@@ -205,25 +206,31 @@ class MemoryEngine(Engine):
             found += ready[: max(0, room)]
         return found
 
-    async def _work(
-        self, entry: Entry, handlers: Mapping[str, Handler], stop: asyncio.Event
-    ) -> None:
+    async def _work(self, entry: Entry, task: asyncio.Future[Result]) -> None:
         job = entry.job
         try:
-            self._settle(entry, await handlers[job.kind](job))
-        except asyncio.CancelledError:
-            if entry.why is not None:
+            await asyncio.wait({task})
+            if not task.cancelled():
+                self._settle(entry, task.result())
+            elif entry.why is not None:
                 self._settle(entry, Cancel(entry.why))
             else:
-                entry.state, entry.job = JobState.WAITING, replace(job, run=job.run + 1)
-        except EnvwrightError as error:
+                self._put_back(entry)
+        except EnvwrightError:
             # What every job needs is gone: it is said, and nothing more begins.
-            self._broken = self._broken or error
-            entry.state = JobState.WAITING
+            self._put_back(entry)
+            raise
         except Exception as error:  # noqa: BLE001 - the worker's loop
             self.failures.append(f"{job.kind} {job.id[:40]}: {type(error).__name__}: {error}")
             self._settle(entry, Fail(f"{type(error).__name__}: {error}"))
-        await self._tell()
+        finally:
+            await self._tell()
+
+    def _put_back(self, entry: Entry) -> None:
+        cancelled = entry.why is not None
+        entry.state = JobState.CANCELLED if cancelled else JobState.WAITING
+        entry.job, entry.order = replace(entry.job, run=entry.job.run + 1), next(self._order)
+        self._release()
 
     def _settle(self, entry: Entry, result: Result) -> None:
         job, lane = entry.job, self._lanes[entry.job.queue]
@@ -234,13 +241,13 @@ class MemoryEngine(Engine):
             lane.health = (
                 lane.health.after_success(entry.begun_at, now)
                 if learned.failure is None
-                else lane.health.after_failure(learned.failure, learned.seconds, now)
+                else lane.health.after_failure(learned.failure, learned.seconds, now, learned.retry)
             )
         match result:
             case Park(seconds=seconds, payload=payload):
-                entry.job = replace(job, payload=payload or job.payload, run=job.run + 1)
-                entry.state = JobState.WAITING if entry.why is None else JobState.CANCELLED
+                entry.job = job if payload is None else replace(job, payload=payload)
                 entry.ready_at = time.time() + seconds
+                self._put_back(entry)
             case Fail():
                 entry.state = JobState.FAILED
             case Cancel(why=why, route=whole):

@@ -4,7 +4,7 @@ Each method is one transaction. `put` of the tickets is called inside it, so tha
 its place in the queue are there together or not at all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,11 +41,31 @@ class Pulse:
     """When the next parked job may start."""
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How often a worker looks, and after how long something is given up; seconds."""
+
+    busy_beat: float = 0.3
+    idle_beat: float = 1.0
+    reap: float = 2.0
+    prune: float = 60.0
+    dead_after: float = 12.0
+    """A worker that did not say for so long that it is there is taken for dead."""
+    lost_after: float = 20.0
+    """A worker that could not say so for so long ends all: others may have taken over."""
+    kept: float = 3600.0
+    """How long a ticket that ended is remembered."""
+
+
 class Tickets(Protocol):
     """Places in a queue: what is claimed, by one worker each."""
 
     def put(self, connection: Any, job: Job, delay_seconds: float) -> None: ...
-    def drop(self, tickets: Sequence[str]) -> None: ...
+    def drop(self, connection: Any, tickets: Sequence[str]) -> None: ...
+    def held_by(self, connection: Any, worker: str) -> Sequence[str]: ...
+    def held_by_none_of(self, connection: Any, workers: Collection[str]) -> Sequence[str]: ...
+    def missing(self, connection: Any, ticket: Any) -> Any: ...
+    def prune(self, connection: Any, older_than_seconds: float) -> int: ...
 
 
 class State(Protocol):
@@ -74,6 +94,14 @@ class State(Protocol):
         """It waits again, as if it had not been started."""
         ...
 
+    async def put_back(self, tickets: Sequence[str]) -> None:
+        """Nobody works on these: what they stand for waits again, under new ones."""
+        ...
+
+    async def held(self, worker: str) -> frozenset[str]:
+        """The tickets that a worker has, as all others see it."""
+        ...
+
     async def hello(self, worker: Worker) -> None: ...
 
     async def beat(self, worker: str) -> Pulse | None:
@@ -83,18 +111,25 @@ class State(Protocol):
     async def leave(self, worker: str) -> None: ...
 
     async def reap(
-        self, worker: str, is_gone: Callable[[str], bool]
+        self, worker: str, is_gone: Callable[[str], bool], *, judge: bool = True
     ) -> tuple[Sequence[str], Sequence[str]]:
-        """Put back what dead workers ran: who they were, and the tickets that they held."""
+        """Put back what dead workers had: who they were, and the tickets that they held.
+
+        Only who may judge takes the late for dead.
+        """
         ...
 
     async def prune(self) -> None:
-        """Forget what nobody will ask for."""
+        """Forget what nobody will ask for; mend what would wait for ever."""
         ...
 
 
 def ticket_of(job: Job) -> str:
-    return f"{job.id}#{job.run}"
+    return ticket_named(job.id, job.run)
+
+
+def ticket_named(name: str, run: int) -> str:
+    return f"{name}#{run}"
 
 
 def read_ticket(ticket: str) -> tuple[str, int]:

@@ -8,10 +8,12 @@ workers choose what they serve.
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions
+from dbos._schemas.system_database import SystemSchema
 from dbos._serialization import DBOSPortableJSON
 
 from envwright.queue.job import Job
@@ -23,7 +25,9 @@ SCHEMA = "dbos"
 LOWEST_PRIORITY = 2**31 - 1
 """DBOS counts from one to this."""
 NO_ROUTE = "any"
-PRUNED_AT_ONCE = 1000
+AT_ONCE = 500
+TABLE = SystemSchema.workflow_status
+IN_FLIGHT = ("ENQUEUED", "DELAYED", "PENDING")
 
 
 class DbosTickets:
@@ -36,9 +40,13 @@ class DbosTickets:
             application_name=APPLICATION,
             lazy=True,
         )
-        self._client._sys_db.run_migrations()  # pyright: ignore[reportPrivateUsage]
+        self._tables: Any = self._client._sys_db  # pyright: ignore[reportPrivateUsage]
+        # Who waits for a server that is away, and how long, is decided by the store.
+        self._tables._retry_connection_errors = False
+        self._tables.run_migrations()
 
     def put(self, connection: sa.Connection, job: Job, delay_seconds: float) -> None:
+        """At the end of its queue, behind all of the same priority."""
         ticket = ticket_of(job)
         options: EnqueueOptions = {
             "workflow_name": PERFORM,
@@ -50,33 +58,75 @@ class DbosTickets:
         if delay_seconds > 0:
             options["delay_seconds"] = delay_seconds
         self._client.enqueue_in_transaction(connection, options, ticket)
+        # DBOS's own time is the transaction's, at worst to the second: no order at all.
+        order = {"created_at": moment(connection)}
+        connection.execute(sa.update(TABLE).where(TABLE.c.workflow_uuid == ticket).values(order))
 
-    def drop(self, tickets: Sequence[str]) -> None:
-        if tickets:
-            self._client.cancel_workflows(list(tickets))
+    def drop(self, connection: sa.Connection, tickets: Sequence[str]) -> None:
+        """Nobody takes them any more, and whoever holds one holds nothing."""
+        self._reach(connection)
+        for start in range(0, len(tickets), AT_ONCE):
+            connection.execute(
+                sa.update(TABLE)
+                .where(TABLE.c.workflow_uuid.in_(tickets[start : start + AT_ONCE]))
+                .where(TABLE.c.status.in_(IN_FLIGHT))
+                .values(
+                    status="CANCELLED", queue_name=None, owner_xid=None, completed_at=milliseconds()
+                )
+            )
 
-    def pending_of(self, workers: Sequence[str]) -> list[str]:
-        """Tickets that these workers hold."""
-        if not workers:
-            return []
-        found = self._client.list_workflows(
-            status="PENDING", executor_id=list(workers), load_input=False, load_output=False
+    def held_by(self, connection: sa.Connection, worker: str) -> list[str]:
+        """Tickets that a worker took and has not ended."""
+        return self._pending(connection, TABLE.c.executor_id == worker)
+
+    def held_by_none_of(self, connection: sa.Connection, workers: Collection[str]) -> list[str]:
+        return self._pending(connection, TABLE.c.executor_id.not_in(workers))
+
+    def _pending(self, connection: sa.Connection, which: sa.ColumnElement[bool]) -> list[str]:
+        self._reach(connection)
+        statement = sa.select(TABLE.c.workflow_uuid).where(
+            TABLE.c.status == sa.literal_column("'PENDING'"), TABLE.c.name == PERFORM, which
         )
-        return [each.workflow_id for each in found]
+        return list(connection.execute(statement).scalars())
 
-    def prune(self, older_than_seconds: float) -> int:
+    def missing(
+        self, connection: sa.Connection, ticket: sa.ColumnElement[str]
+    ) -> sa.ColumnElement[bool]:
+        """Whether there is no such ticket, or it is spent."""
+        self._reach(connection)
+        found = sa.select(sa.literal(1)).where(
+            TABLE.c.workflow_uuid == ticket, TABLE.c.status.in_(IN_FLIGHT)
+        )
+        return sa.not_(found.exists())
+
+    def prune(self, connection: sa.Connection, older_than_seconds: float) -> int:
         """Forget tickets that ended so long ago, a batch of them; how many."""
-        cutoff = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - older_than_seconds))
-        found = self._client.list_workflows(
-            status=["SUCCESS", "ERROR", "CANCELLED"],
-            end_time=cutoff,
-            limit=PRUNED_AT_ONCE,
-            load_input=False,
-            load_output=False,
+        self._reach(connection)
+        old = sa.select(TABLE.c.workflow_uuid).where(
+            TABLE.c.completed_at < milliseconds() - int(older_than_seconds * 1000),
+            TABLE.c.status.not_in(IN_FLIGHT),
         )
-        if found:
-            self._client.delete_workflows([each.workflow_id for each in found])
+        found = list(connection.execute(old.limit(AT_ONCE)).scalars())
+        beside = (SystemSchema.workflow_input, SystemSchema.workflow_output)
+        for table in (*beside, SystemSchema.operation_outputs, TABLE):
+            connection.execute(sa.delete(table).where(table.c.workflow_uuid.in_(found)))
         return len(found)
+
+    def _reach(self, connection: sa.Connection) -> None:
+        """DBOS's tables are in a schema of their own, where there are schemas."""
+        self._tables._apply_caller_schema(connection)
 
     def close(self) -> None:
         self._client.destroy()
+
+
+def milliseconds() -> int:
+    return int(time.time() * 1000)
+
+
+def moment(connection: sa.Connection) -> int | sa.ColumnElement[int]:
+    """Microseconds of the database's clock, more with each statement."""
+    if connection.dialect.name == "sqlite":
+        return time.time_ns() // 1000
+    seconds = sa.func.extract("epoch", sa.func.clock_timestamp())
+    return sa.cast(seconds * 1_000_000, sa.BigInteger)

@@ -6,6 +6,7 @@ dialect's own `insert`. SQLite may lose the last moments when the machine (not t
 program) dies, PostgreSQL nothing that it has committed; both are whole then.
 """
 
+import random
 import re
 import sqlite3
 import time
@@ -30,7 +31,14 @@ CONNECT_SECONDS = 10
 PATIENCE_SECONDS, RETRY_SECONDS = 60.0, 0.5
 """How long a server that went away in the middle of work is waited for."""
 INSUFFICIENT_PRIVILEGE = "42501"
+UNDONE = frozenset({"40001", "40P01"})
+"""Two transactions stood in each other's way, and the server undid this one."""
+QUEUE_CONNECTIONS = 20
 RELEASE_OF_SCHEMA = re.compile(r"^\d+_v(\d+)_(\d+)_(\d+)$")
+
+
+class Unreachable(UsageError):
+    """The server is away, and was waited for in vain."""
 
 
 class CommitUnknown(UsageError):
@@ -91,7 +99,7 @@ def connect_sqlite(path: Path) -> sa.Engine:
 def open_queue_engine(home: Path, database_url: str | None = None) -> sa.Engine:
     """The same database for DBOS, whose threads have connections of their own."""
     if database_url is not None:
-        return connect(database_url)
+        return connect(database_url, pool_size=QUEUE_CONNECTIONS, max_overflow=QUEUE_CONNECTIONS)
     engine = connect_sqlite(home / "envwright.db")
 
     @event.listens_for(engine, "begin")
@@ -101,18 +109,20 @@ def open_queue_engine(home: Path, database_url: str | None = None) -> sa.Engine:
     return engine
 
 
-def connect(database_url: str) -> sa.Engine:
+def connect(database_url: str, **more: Any) -> sa.Engine:
     # A connection that the server closed meanwhile is replaced before it is used.
     engine = sa.create_engine(
         parse_database(database_url),
         pool_pre_ping=True,
         hide_parameters=True,
         connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "envwright"},
+        **more,
     )
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:
-        connection.execute("set idle_in_transaction_session_timeout = '5min'")
+        # A worker that was stopped in the middle of a transaction keeps its locks so long.
+        connection.execute("set idle_in_transaction_session_timeout = '10s'")
         connection.commit()
 
     return engine
@@ -146,7 +156,8 @@ def reachable(engine: sa.Engine) -> Generator[None]:
         server = engine.dialect.name != "sqlite"
         own = "check that the disk has room; a file that is damaged can be moved away"
         hint = f"check {DATABASE_VARIABLE}" if server else own
-        raise UsageError(
+        kind = Unreachable if is_lost(engine, error) else UsageError
+        raise kind(
             f"{where} cannot be used: {redact(str(error.orig), engine.url)}", hint=hint
         ) from error
 
@@ -183,15 +194,20 @@ def write_patiently(
                 transaction.commit()
                 return result
         except exc.DBAPIError as error:
-            if not is_lost(engine, error) or time.monotonic() > give_up_at:
+            lost = is_lost(engine, error)
+            if not (lost or is_undone(error)) or time.monotonic() > give_up_at:
                 raise
-            if committing:
+            if committing and lost:
                 raise CommitUnknown(
                     f"{shown_database(engine.url)} went away while it wrote: "
                     "what was under way may be kept or not",
                     hint="run the same command again",
                 ) from error
-        time.sleep(RETRY_SECONDS)
+            time.sleep(RETRY_SECONDS if lost else RETRY_SECONDS * random.random())
+
+
+def is_undone(error: exc.DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) in UNDONE
 
 
 def is_lost(engine: sa.Engine, error: exc.DBAPIError) -> bool:

@@ -10,22 +10,32 @@ from typing import Any
 import sqlalchemy as sa
 
 from envwright.queue.job import FINAL, Cancel, Done, Fail, Job, JobState, Park, Result
-from envwright.queue.state import Tickets, read_ticket, ticket_of
+from envwright.queue.state import Tickets, read_ticket, ticket_named
 from envwright.store import schema
 from envwright.store.engine import insert_or_keep
 from envwright.store.queue import clock, learn
 
 BATCH = 500
+EARLY_SECONDS = 0.05
+"""What a job may start before its time: clocks are read at different moments."""
 ACTIVE = tuple(str(state) for state in JobState if state not in FINAL)
 FINAL_WORDS = tuple(str(state) for state in FINAL)
+STARTABLE = (str(JobState.WAITING), str(JobState.RUNNING))
 NOT_STARTED = (str(JobState.HELD), str(JobState.WAITING))
 
 # What every job asks for is built once: to build a statement costs more than to run it.
 OF_JOB = schema.job.c.id == sa.bindparam("of_job")
+MINE = sa.and_(
+    schema.job.c.state == str(JobState.RUNNING),
+    schema.job.c.worker == sa.bindparam("by_worker"),
+)
+DUE = sa.and_(
+    schema.job.c.state == str(JobState.WAITING),
+    schema.job.c.ready_at <= sa.bindparam("due_at"),
+)
 CLAIM = (
     sa.update(schema.job)
-    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"))
-    .where(schema.job.c.state == str(JobState.WAITING))
+    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"), sa.or_(DUE, MINE))
     .values(
         state=str(JobState.RUNNING),
         worker=sa.bindparam("by_worker"),
@@ -33,16 +43,9 @@ CLAIM = (
     )
     .returning(schema.job)
 )
-HOLDS = sa.and_(
-    OF_JOB,
-    schema.job.c.run == sa.bindparam("of_run"),
-    schema.job.c.worker == sa.bindparam("by_worker"),
-    schema.job.c.state == str(JobState.RUNNING),
-)
-"""This worker still runs it."""
 END = (
     sa.update(schema.job)
-    .where(HOLDS)
+    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"), MINE)
     .values(
         state=sa.bindparam("to_state"),
         ended_at=sa.bindparam("now"),
@@ -93,26 +96,38 @@ def submit_jobs(
     again: bool = False,
 ) -> int:
     """How many are new; with `again` those that are final wait once more."""
-    now = clock(connection)
     state = JobState.HELD if after else JobState.WAITING
-    fresh: dict[str, Job] = {}
-    # In one order, so that two who submit the same never wait for each other.
+    ready_at = clock(connection) + delay_seconds
+    added: dict[str, Job] = {}
+    # In one order for all: two that submit the same jobs must not wait for each other.
     for job in sorted(jobs, key=lambda each: each.id):
-        row = row_of(job, state, now + delay_seconds)
-        if connection.execute(insert_or_keep(connection, schema.job), row).rowcount:
-            fresh[job.id] = job
-        elif again and (old := reopen(connection, job, state, now + delay_seconds)) is not None:
-            fresh[job.id] = old
-    for job in jobs:
-        if (placed := fresh.get(job.id)) is None:
-            continue
+        row = row_of(job, state, ready_at)
+        # Asked for what it inserted: the number of rows is unknown on PostgreSQL.
+        insert = insert_or_keep(connection, schema.job).returning(schema.job.c.id)
+        if connection.execute(insert, row).scalar() is not None:
+            added[job.id] = job
+        elif again and (old := reopen(connection, job, state, ready_at)) is not None:
+            added[job.id] = old
+    for name in dict.fromkeys(job.id for job in jobs if job.id in added):
         if after:
-            wait_for(connection, placed, after)
+            wait_for(connection, added[name], after)
         else:
-            tickets.put(connection, placed, delay_seconds)
+            tickets.put(connection, added[name], delay_seconds)
     if after:
-        release(connection, tickets, fresh)
-    return len(fresh)
+        lock(connection, after)
+        release(connection, tickets, added)
+    return len(added)
+
+
+def lock(connection: sa.Connection, names: Sequence[str]) -> None:
+    """None of these jobs ends before this transaction does: who ends it sees what waits for it."""
+    table = schema.job
+    ordered = sorted(set(names))
+    for start in range(0, len(ordered), BATCH):
+        some = table.c.id.in_(ordered[start : start + BATCH])
+        connection.execute(
+            sa.select(table.c.id).where(some).order_by(table.c.id).with_for_update(read=True)
+        )
 
 
 def row_of(job: Job, state: JobState, ready_at: float) -> dict[str, Any]:
@@ -179,15 +194,56 @@ def release_after(connection: sa.Connection, tickets: Tickets, ended: Sequence[s
     release(connection, tickets, held)
 
 
-def claim_job(connection: sa.Connection, ticket: str, worker: str) -> Job | None:
+def release_due(connection: sa.Connection, tickets: Tickets) -> None:
+    """Whatever is held and waits for nothing; there is none unless something went wrong."""
+    table, after = schema.job, schema.job_after
+    waited = table.alias("waited")
+    open_ones = (
+        sa.select(sa.literal(1))
+        .select_from(after.outerjoin(waited, waited.c.id == after.c.waits_for))
+        .where(after.c.job == table.c.id)
+        .where(sa.or_(waited.c.id.is_(None), waited.c.state.in_(ACTIVE)))
+    )
+    statement = sa.select(table.c.id).where(
+        table.c.state == str(JobState.HELD), sa.not_(open_ones.exists())
+    )
+    release(connection, tickets, list(connection.execute(statement).scalars()))
+
+
+def claim_job(connection: sa.Connection, tickets: Tickets, ticket: str, worker: str) -> Job | None:
+    """The job of a ticket, running from now on; asked twice, the same is answered twice."""
     name, run = read_ticket(ticket)
-    values = {"of_job": name, "of_run": run, "by_worker": worker, "now": clock(connection)}
-    row = connection.execute(CLAIM, values).one_or_none()
-    return None if row is None else to_job(row)
+    now = clock(connection)
+    values = {"of_job": name, "of_run": run, "by_worker": worker, "now": now}
+    row = connection.execute(CLAIM, {**values, "due_at": now + EARLY_SECONDS}).one_or_none()
+    if row is not None:
+        return to_job(row)
+    # Tickets come up by the clock of some worker, and that one was fast.
+    table = schema.job
+    waits = sa.and_(table.c.run == run, table.c.state == str(JobState.WAITING))
+    early = connection.execute(sa.select(table).where(table.c.id == name, waits)).one_or_none()
+    if early is not None:
+        again(connection, tickets, to_job(early), None, max(0.0, early.ready_at - now), None)
+    return None
 
 
 def held_by(job: Job, worker: str) -> dict[str, Any]:
     return {"of_job": job.id, "of_run": job.run, "by_worker": worker}
+
+
+def hold(
+    connection: sa.Connection, job: Job, worker: str | None, values: dict[str, Any]
+) -> sa.Row[Any] | None:
+    """Change a job that this worker runs, or nobody does; None when it is another's by now."""
+    table = schema.job
+    mine = sa.and_(table.c.worker == worker, table.c.state == str(JobState.RUNNING))
+    return connection.execute(
+        sa.update(table)
+        .where(table.c.id == job.id, table.c.run == job.run)
+        .where(table.c.state.in_(STARTABLE) if worker is None else mine)
+        .values({"reserved_tokens": 0, "reserved_usd": 0.0, **values})
+        .returning(table)
+    ).one_or_none()
 
 
 def settle_job(
@@ -205,13 +261,11 @@ def settle_job(
     if result.record is not None:
         result.record(connection)
     if isinstance(result, Done | Park) and (learned := result.learned) is not None:
-        began_at = row.begun_at or now
-        failure, seconds = learned.failure, learned.seconds
-        learn(connection, job.queue, failure, seconds, began_at=began_at, now=now)
+        learn(connection, job.queue, learned, began_at=row.begun_at or now, now=now)
     if isinstance(result, Done) and result.follow_ups:
         submit_jobs(connection, tickets, result.follow_ups)
     if not isinstance(result, Park):
-        ended = [job.id, *cancel_neighbours(connection, job, result)]
+        ended = [job.id, *cancel_neighbours(connection, tickets, job, result)]
         release_after(connection, tickets, ended)
     return True
 
@@ -227,7 +281,7 @@ def end_of(result: Done | Fail | Cancel, now: float) -> dict[str, Any]:
 
 
 def cancel_neighbours(
-    connection: sa.Connection, job: Job, result: Done | Fail | Cancel
+    connection: sa.Connection, tickets: Tickets, job: Job, result: Done | Fail | Cancel
 ) -> list[str]:
     """Those of its route that the result leaves no chance, if any."""
     table = schema.job
@@ -238,14 +292,14 @@ def cancel_neighbours(
             which = sa.and_(table.c.route == job.route, table.c.kind == job.kind)
         case _:
             return []
-    return cancel_waiting(connection, which, why)
+    return cancel_waiting(connection, tickets, which, why)
 
 
 def again(
     connection: sa.Connection,
     tickets: Tickets,
     job: Job,
-    worker: str,
+    worker: str | None,
     seconds: float,
     payload: dict[str, Any] | None,
 ) -> sa.Row[Any] | None:
@@ -254,10 +308,8 @@ def again(
     table = schema.job
     waits = sa.case((table.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING))
     values: dict[str, Any] = {"state": waits, "run": table.c.run + 1, "worker": None}
-    values |= {"ready_at": now + seconds, "payload": payload or job.payload}
-    values |= {"reserved_tokens": 0, "reserved_usd": 0.0}
-    statement = sa.update(table).where(HOLDS).values(values).returning(table)
-    row = connection.execute(statement, held_by(job, worker)).one_or_none()
+    values |= {"ready_at": now + seconds, "payload": job.payload if payload is None else payload}
+    row = hold(connection, job, worker, values)
     if row is not None and not row.cancelled:
         tickets.put(connection, to_job(row), seconds)
     elif row is not None:
@@ -270,22 +322,24 @@ def give_back_job(connection: sa.Connection, tickets: Tickets, job: Job, worker:
     return again(connection, tickets, job, worker, 0.0, None) is not None
 
 
-def cancel_waiting(connection: sa.Connection, which: sa.ColumnElement[bool], why: str) -> list[str]:
-    """End those of them that were not started; their tickets are refused when they come up."""
+def cancel_waiting(
+    connection: sa.Connection, tickets: Tickets, which: sa.ColumnElement[bool], why: str
+) -> list[str]:
+    """End those of them that were not started, and take their tickets away."""
     table = schema.job
-    return list(
-        connection.execute(
-            sa.update(table)
-            .where(which, table.c.state.in_(NOT_STARTED))
-            .values(
-                state=str(JobState.CANCELLED),
-                cancelled=True,
-                why=why,
-                ended_at=clock(connection),
-            )
-            .returning(table.c.id)
-        ).scalars()
-    )
+    rows = connection.execute(
+        sa.update(table)
+        .where(which, table.c.state.in_(NOT_STARTED))
+        .values(
+            state=str(JobState.CANCELLED),
+            cancelled=True,
+            why=why,
+            ended_at=clock(connection),
+        )
+        .returning(table.c.id, table.c.run)
+    ).all()
+    tickets.drop(connection, [ticket_named(row.id, row.run) for row in rows])
+    return [row.id for row in rows]
 
 
 def cancel_jobs(
@@ -293,7 +347,14 @@ def cancel_jobs(
 ) -> tuple[int, int]:
     """How many did not run yet and are cancelled, and how many run and will be ended."""
     table = schema.job
-    ended = cancel_waiting(connection, which, why)
+    # Locked first: one that is put back or claimed meanwhile would be missed.
+    connection.execute(
+        sa.select(table.c.id)
+        .where(which, table.c.state.in_(ACTIVE))
+        .order_by(table.c.id)
+        .with_for_update()
+    )
+    ended = cancel_waiting(connection, tickets, which, why)
     running = connection.execute(
         sa.update(table)
         .where(which, table.c.state == str(JobState.RUNNING), sa.not_(table.c.cancelled))
@@ -303,25 +364,35 @@ def cancel_jobs(
     return len(ended), running
 
 
-def tickets_of(connection: sa.Connection, ids: Sequence[str]) -> list[str]:
+def put_back(connection: sa.Connection, tickets: Tickets, held: Iterable[str]) -> list[str]:
+    """Nobody works on these tickets: what they stand for waits again, under new ones."""
     table = schema.job
-    found: list[str] = []
-    for start in range(0, len(ids), BATCH):
-        some = ids[start : start + BATCH]
-        rows = connection.execute(sa.select(table).where(table.c.id.in_(some)))
-        found += [ticket_of(to_job(row)) for row in rows]
-    return found
+    held = sorted(held)
+    for ticket in held:
+        name, run = read_ticket(ticket)
+        which = sa.and_(table.c.id == name, table.c.run == run)
+        row = connection.execute(sa.select(table).where(which).with_for_update()).one_or_none()
+        if row is not None:
+            again(connection, tickets, to_job(row), None, 0.0, None)
+    tickets.drop(connection, held)
+    return held
 
 
-def put_back_all(connection: sa.Connection, tickets: Tickets, workers: Sequence[str]) -> list[str]:
-    """What these dead workers ran waits again; the tickets that they held."""
+def running_tickets(connection: sa.Connection, which: sa.ColumnElement[bool]) -> set[str]:
     table = schema.job
-    rows = connection.execute(
-        sa.select(table)
-        .where(table.c.worker.in_(workers), table.c.state == str(JobState.RUNNING))
-        .order_by(table.c.id)
-        .with_for_update()
-    ).all()
-    for row in rows:
-        again(connection, tickets, to_job(row), row.worker, 0.0, None)
-    return [ticket_of(to_job(row)) for row in rows]
+    running = sa.select(table.c.id, table.c.run).where(
+        table.c.state == str(JobState.RUNNING), which
+    )
+    return {ticket_named(row.id, row.run) for row in connection.execute(running)}
+
+
+def unticketed(connection: sa.Connection, tickets: Tickets, since: float) -> list[str]:
+    """Tickets that jobs wait with since then, and that are nowhere or spent."""
+    table = schema.job
+    ticket = table.c.id.concat("#").concat(sa.cast(table.c.run, sa.String))
+    waiting = sa.select(table.c.id, table.c.run).where(
+        table.c.state == str(JobState.WAITING),
+        table.c.ready_at < since,
+        tickets.missing(connection, ticket),
+    )
+    return [ticket_named(row.id, row.run) for row in connection.execute(waiting)]

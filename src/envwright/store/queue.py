@@ -3,17 +3,19 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from envwright.errors import Cause, Fault, UsageError
-from envwright.queue.job import CONTROL, CONTROL_LIMIT, JobState, QueueStats
+from envwright.queue.job import JobState, Learned, QueueStats
 from envwright.queue.policy import Failure, Health
 from envwright.store import schema
 from envwright.store.engine import insert_or_keep
 
 LATELY_SECONDS = 600.0
+NEWS_SECONDS = 0.5
 FOREVER_SECONDS = 100 * 365 * 86400.0
 
 
@@ -109,28 +111,51 @@ def complain(connection: sa.Connection, name: str, seconds: float, fault: Fault)
     now = clock(connection)
     connection.execute(sa.insert(schema.complaint).values(queue=name, at=now, fault=str(fault)))
     failure = Failure(Cause.PROVIDER, retryable=True, fault=fault, retry_after_seconds=seconds)
-    learn(connection, name, failure, seconds, began_at=now, now=now)
+    words = f"its provider asks to wait ({fault})"
+    learn(connection, name, Learned(failure, seconds, words), began_at=now, now=now)
 
 
 def learn(
-    connection: sa.Connection,
-    name: str,
-    failure: Failure | None,
-    seconds: float,
-    *,
-    began_at: float,
-    now: float,
+    connection: sa.Connection, name: str, learned: Learned, *, began_at: float, now: float
 ) -> None:
     """What a run, or a single call, taught of its queue."""
+
+    def lesson(before: Health) -> Health:
+        if learned.failure is None:
+            return before.after_success(began_at, now)
+        return before.after_failure(learned.failure, learned.seconds, now, learned.retry)
+
+    # A queue that is well learns nothing from a success, and nobody waits for its row.
+    table = schema.queue
+    row = connection.execute(sa.select(table).where(table.c.name == name)).one_or_none()
+    if row is None or lesson(to_health(row)) == to_health(row):
+        return
     if (row := lock_queue(connection, name)) is None:
         return
-    health = to_health(row)
-    if failure is None:
-        learned = health.after_success(began_at, now)
-    else:
-        learned = health.after_failure(failure, seconds, now)
-    if learned != health:
-        set_health(connection, name, learned)
+    before, after = to_health(row), lesson(to_health(row))
+    # Who was sent away because it is parked already has nothing new to say.
+    if after.parked_until > before.parked_until + NEWS_SECONDS and learned.words is not None:
+        set_health(connection, name, after, why=learned.words)
+    elif after != before:
+        set_health(connection, name, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """Why nothing of a queue starts, and for how many seconds."""
+
+    seconds: float
+    why: str
+
+
+def parked_for(connection: sa.Connection, sweep: str) -> dict[str, Parked]:
+    """Queues that hold up a sweep."""
+    now, table, job = clock(connection), schema.queue, schema.job
+    waiting = sa.exists().where(
+        job.c.route == sweep, job.c.queue == table.c.name, job.c.state == str(JobState.WAITING)
+    )
+    rows = connection.execute(sa.select(table).where(table.c.parked_until > now, waiting))
+    return {row.name: Parked(row.parked_until - now, row.why or "parked") for row in rows}
 
 
 def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:
@@ -146,7 +171,7 @@ def queue_stats(connection: sa.Connection) -> dict[str, QueueStats]:
             sa.func.count().label("jobs"),
         )
         .where(table.c.state.in_([str(state) for state in active]))
-        .group_by(table.c.queue, table.c.state, table.c.ready_at > now)
+        .group_by(table.c.queue, table.c.state, "later")
     )
     counts: dict[str, Counter[str]] = {}
     for row in connection.execute(statement):
@@ -192,7 +217,3 @@ def ended_lately(connection: sa.Connection) -> Mapping[str, float]:
         name: count * 60.0 / min(LATELY_SECONDS, max(1.0, now - (first or now)))
         for name, count, first in connection.execute(statement)
     }
-
-
-def ensure_control(connection: sa.Connection) -> None:
-    ensure_queue(connection, CONTROL, CONTROL_LIMIT)

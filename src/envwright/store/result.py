@@ -215,3 +215,16 @@ def wasted_tokens(connection: sa.Connection, sweep: str) -> int:
         .where(link.c.sweep == sweep)
     )
     return int(connection.execute(statement).scalar_one())
+
+
+def was_answered(connection: sa.Connection, sweep: str, model: str) -> bool:
+    """Whether the model answered any call of a sweep's trials."""
+    call, link = schema.model_call, schema.sweep_trial
+    statement = (
+        sa.select(sa.literal(1))
+        .select_from(link)
+        .join(call, call.c.trial == link.c.trial)
+        .where(link.c.sweep == sweep, call.c.model == model, call.c.status == 200)
+        .limit(1)
+    )
+    return connection.execute(statement).scalar() is not None

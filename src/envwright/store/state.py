@@ -1,44 +1,56 @@
 """`JobStore`: the queue's `State`, each method one transaction of the store's writer."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
 from envwright.errors import Fault
 from envwright.queue.job import Job, QueueStats, Result
-from envwright.queue.state import Pulse, Worker
+from envwright.queue.state import Pulse, Times, Worker
 from envwright.queue.ticket import DbosTickets
 from envwright.store import job as jobs
 from envwright.store import queue as queues
 from envwright.store import schema
 from envwright.store import worker as workers
-from envwright.store.store import Store
+from envwright.store.engine import CommitUnknown
+from envwright.store.store import Query, Store
 
-KEPT_SECONDS = 3600.0
-"""How long DBOS remembers a ticket that ended."""
+PRUNE_PAUSE_SECONDS = 0.1
+"""Between batches: others write too."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class JobStore:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, times: Times | None = None) -> None:
         self._store = store
+        self._times = times or Times()
         self.tickets = DbosTickets(store.queue_engine)
 
+    async def _write(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """All that is written here may be written twice: an unanswered commit is repeated."""
+        while True:
+            with contextlib.suppress(CommitUnknown):
+                return await self._store.write_soon(query, *args, **kwargs)
+
     async def ensure_queue(self, name: str, limit: int) -> None:
-        await self._store.write_soon(queues.ensure_queue, name, limit)
+        await self._write(queues.ensure_queue, name, limit)
 
     async def set_limit(self, name: str, limit: int) -> None:
-        await self._store.write_soon(queues.set_limit, name, limit)
+        await self._write(queues.set_limit, name, limit)
 
     async def park(self, name: str, seconds: float, why: str | None) -> None:
-        await self._store.write_soon(queues.park_queue, name, seconds, why)
+        await self._write(queues.park_queue, name, seconds, why)
 
     async def open(self, name: str) -> None:
-        await self._store.write_soon(queues.open_queue, name)
+        await self._write(queues.open_queue, name)
 
     async def complain(self, name: str, seconds: float, fault: Fault) -> None:
-        await self._store.write_soon(queues.complain, name, seconds, fault)
+        await self._write(queues.complain, name, seconds, fault)
 
     async def stats(self) -> Mapping[str, QueueStats]:
         return await asyncio.to_thread(self._store.read, queues.queue_stats)
@@ -57,53 +69,58 @@ class JobStore:
                 after=after,
                 again=again,
             )
-            added += await self._store.write_soon(put)
+            added += await self._write(put)
         return added
 
     async def cancel(self, ids: Sequence[str], why: str) -> int:
-        waiting, running = await self.cancel_where(schema.job.c.id.in_(ids), why)
-        return waiting + running
+        found = 0
+        for start in range(0, len(ids), jobs.BATCH):
+            some = schema.job.c.id.in_(ids[start : start + jobs.BATCH])
+            found += sum(await self.cancel_where(some, why))
+        return found
 
     async def cancel_where(self, which: sa.ColumnElement[bool], why: str) -> tuple[int, int]:
         """How many were not started, and how many run and are ended soon."""
-        return await self._store.write_soon(jobs.cancel_jobs, self.tickets, which, why)
+        return await self._write(jobs.cancel_jobs, self.tickets, which, why)
 
     async def claim(self, ticket: str, worker: str) -> Job | None:
-        return await self._store.write_soon(jobs.claim_job, ticket, worker)
+        return await self._write(jobs.claim_job, self.tickets, ticket, worker)
 
     async def settle(self, job: Job, worker: str, result: Result) -> bool:
-        return await self._store.write_soon(jobs.settle_job, self.tickets, job, worker, result)
+        return await self._write(jobs.settle_job, self.tickets, job, worker, result)
 
     async def give_back(self, job: Job, worker: str) -> bool:
-        return await self._store.write_soon(jobs.give_back_job, self.tickets, job, worker)
+        return await self._write(jobs.give_back_job, self.tickets, job, worker)
 
     async def hello(self, worker: Worker) -> None:
-        await self._store.write_soon(workers.hello, worker)
+        await self._write(workers.hello, worker)
 
     async def beat(self, worker: str) -> Pulse | None:
-        return await self._store.write_soon(workers.beat, worker)
+        return await self._write(workers.beat, worker)
 
     async def leave(self, worker: str) -> None:
-        await self._store.write_soon(workers.leave, worker)
+        await self._write(workers.leave, self.tickets, worker)
+
+    async def put_back(self, tickets: Sequence[str]) -> None:
+        if tickets:
+            await self._write(jobs.put_back, self.tickets, tickets)
+
+    async def held(self, worker: str) -> frozenset[str]:
+        return await asyncio.to_thread(self._store.read, workers.held_by, self.tickets, worker)
 
     async def reap(
-        self, worker: str, is_gone: Callable[[str], bool]
+        self, worker: str, is_gone: Callable[[str], bool], *, judge: bool = True
     ) -> tuple[Sequence[str], Sequence[str]]:
-        dead, held = await self._store.write_soon(workers.reap, self.tickets, worker, is_gone)
-        if held:
-            await asyncio.to_thread(self.tickets.drop, held)
-        return dead, held
+        seconds = self._times.dead_after if judge else None
+        return await self._write(workers.reap, self.tickets, worker, is_gone, seconds)
 
     async def prune(self) -> None:
-        """Tickets that ended long ago, and what dead workers still hold."""
-
-        def drop() -> None:
-            gone = self._store.read(workers.gone_lately)
-            self.tickets.drop(self.tickets.pending_of(gone))
-            self.tickets.prune(KEPT_SECONDS)
-
-        await self._store.write_soon(workers.forget)
-        await asyncio.to_thread(drop)
+        """Tickets that ended long ago; and nothing waits for ever."""
+        await self._write(workers.forget)
+        stray = await asyncio.to_thread(self._store.read, workers.stray, self.tickets)
+        await self._write(workers.mend, self.tickets, stray)
+        while await self._write(self.tickets.prune, self._times.kept):
+            await asyncio.sleep(PRUNE_PAUSE_SECONDS)
 
     def close(self) -> None:
         self.tickets.close()

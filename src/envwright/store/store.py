@@ -21,6 +21,7 @@ from envwright.store import call
 from envwright.store.blobs import Blobs, open_objects
 from envwright.store.engine import (
     CommitUnknown,
+    Unreachable,
     open_engine,
     open_queue_engine,
     reachable,
@@ -111,11 +112,11 @@ class Store:
 
         try:
             results = self._write_patiently(together)
-        except CommitUnknown as unknown:
-            # Written once more, it might be there twice. The calls are tried again all the same:
-            # what was spent is rather counted twice than not at all.
+        except (CommitUnknown, Unreachable) as error:
+            # Written once more, it might be there twice; or each would wait as long in vain. The
+            # calls are tried again all the same: rather counted twice than not at all.
             for each in batch:
-                each.done.set_exception(unknown)
+                each.done.set_exception(error)
             return
         except Exception:  # noqa: BLE001 - whose failure it is shows when each is written alone
             self._write_alone(batch)

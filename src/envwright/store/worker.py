@@ -6,14 +6,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from envwright.queue.job import JobState
-from envwright.queue.state import Pulse, Tickets, Worker
+from envwright.queue.state import Pulse, Tickets, Times, Worker
 from envwright.store import schema
 from envwright.store.engine import insert_or_keep
-from envwright.store.job import ACTIVE, put_back_all
+from envwright.store.job import ACTIVE, put_back, release_due, running_tickets, unticketed
 from envwright.store.queue import clock, healths
 
-DEAD_AFTER_SECONDS = 12.0
-"""A worker that did not say for so long that it is there is taken for dead."""
+DEAD_AFTER_SECONDS = Times().dead_after
+STRAY_AFTER_SECONDS = 5.0
+"""How long a job waits with a ticket that is nowhere."""
 FORGET_AFTER_SECONDS = 86400.0
 
 
@@ -39,7 +40,7 @@ def beat(connection: sa.Connection, worker: str) -> Pulse | None:
         sa.select(job.c.queue, job.c.route)
         .where(job.c.state == str(JobState.WAITING), job.c.ready_at <= now)
         .group_by(job.c.queue, job.c.route)
-        .order_by(sa.func.min(job.c.priority), job.c.route)
+        .order_by(sa.func.min(job.c.priority), sa.func.min(job.c.ready_at), job.c.route)
     )
     for row in connection.execute(statement):
         waiting.setdefault(row.queue, []).append(row.route)
@@ -64,9 +65,16 @@ def beat(connection: sa.Connection, worker: str) -> Pulse | None:
     )
 
 
-def leave(connection: sa.Connection, worker: str) -> None:
+def held_by(connection: sa.Connection, tickets: Tickets, worker: str) -> frozenset[str]:
+    """Tickets that a worker took, and jobs that it runs."""
+    running = running_tickets(connection, schema.job.c.worker == worker)
+    return frozenset({*running, *tickets.held_by(connection, worker)})
+
+
+def leave(connection: sa.Connection, tickets: Tickets, worker: str) -> None:
     table = schema.worker
     connection.execute(sa.update(table).where(table.c.id == worker).values(gone=True))
+    put_back(connection, tickets, held_by(connection, tickets, worker))
 
 
 def reap(
@@ -74,9 +82,14 @@ def reap(
     tickets: Tickets,
     worker: str,
     is_gone: Callable[[str], bool],
-    seconds: float = DEAD_AFTER_SECONDS,
+    seconds: float | None = DEAD_AFTER_SECONDS,
 ) -> tuple[list[str], list[str]]:
-    """Take over from workers that are dead: who they were, and the tickets that they held."""
+    """Take over from workers that are dead: who they were, and the tickets that they held.
+
+    Without `seconds` nobody is late. Not who has just died is looked for, but what nobody
+    alive holds: whoever died while taking over, or claimed after being taken for dead, is
+    no case of its own.
+    """
     table = schema.worker
     now = clock(connection)
     rows = connection.execute(
@@ -84,17 +97,25 @@ def reap(
         .where(sa.not_(table.c.gone), table.c.id != worker)
         .with_for_update(skip_locked=True)
     ).all()
-    dead = [row.id for row in rows if now - row.beat_at > seconds or is_gone(row.id)]
-    if not dead:
-        return [], []
-    connection.execute(sa.update(table).where(table.c.id.in_(dead)).values(gone=True))
-    return dead, put_back_all(connection, tickets, dead)
+    late = now - (seconds if seconds is not None else now)
+    dead = [row.id for row in rows if row.beat_at < late or is_gone(row.id)]
+    if dead:
+        connection.execute(sa.update(table).where(table.c.id.in_(dead)).values(gone=True))
+    live = list(connection.execute(sa.select(table.c.id).where(sa.not_(table.c.gone))).scalars())
+    left = running_tickets(connection, schema.job.c.worker.not_in(live))
+    left.update(tickets.held_by_none_of(connection, live))
+    return dead, put_back(connection, tickets, left)
 
 
-def gone_lately(connection: sa.Connection) -> list[str]:
-    """Workers that are gone, and whose tickets somebody may have to drop."""
-    table = schema.worker
-    return list(connection.execute(sa.select(table.c.id).where(table.c.gone)).scalars())
+def stray(connection: sa.Connection, tickets: Tickets) -> list[str]:
+    """Tickets that jobs wait with and that are nowhere."""
+    return unticketed(connection, tickets, clock(connection) - STRAY_AFTER_SECONDS)
+
+
+def mend(connection: sa.Connection, tickets: Tickets, stray: Sequence[str]) -> None:
+    """Nothing waits for ever, whatever went wrong."""
+    put_back(connection, tickets, stray)
+    release_due(connection, tickets)
 
 
 def live_workers(connection: sa.Connection) -> Sequence[sa.Row[Any]]:

@@ -14,13 +14,15 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from envwright.budget import Budget, Room, Spending, Spent, Start, Wait
-from envwright.errors import Broken, Unserved, UsageError
+from envwright.errors import Broken, Cause, Unserved, UsageError
 from envwright.model import RetryPolicy
 from envwright.queue import Cancel, Done, Job, Learned, Park, Result
 from envwright.queue.policy import Failure, Tried, next_try
 from envwright.record import Json
 from envwright.stats import certain, why_certain
 from envwright.store import Store
+from envwright.store import queue as queues
+from envwright.store import result as results
 from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
@@ -33,6 +35,9 @@ KIND = "trial"
 LOOK_AGAIN_SECONDS = 1.0
 """A trial that waits for others to leave it room in the budget."""
 SOLVED_ABOVE = statuses.SOLVED_ABOVE
+MOST_WORDS = 200
+HOPELESS_AFTER = 7
+"""Failures in a row of a provider that never answered a sweep, until that sweep leaves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,8 @@ class TrialWork:
             self.store.write(self.close_cancelled, order, begun, now)
             self.refuse(order.sweep, why)
             return Park(LOOK_AGAIN_SECONDS)
+        if grade is not None and await self.is_hopeless(order, spec, grade.outcome):
+            grade = given_up(grade)
         result = decide(order, begun, attempt, grade, retry, blob)
         if isinstance(result, Done) and begun.sweep.until_certain and grade is not None:
             await self.stop_early(order, spec, grade.outcome)
@@ -206,6 +213,21 @@ class TrialWork:
         await self.store.blobs.put(name, body)
         return name
 
+    async def is_hopeless(self, order: Order, spec: TrialSpec, outcome: Outcome) -> bool:
+        """Whether the agent's provider failed again and again, and never answered this sweep."""
+        if not isinstance(outcome, Failed) or outcome.cause is not Cause.PROVIDER:
+            return False
+        name = spec.agent.queue
+        if outcome.fault is not None or outcome.model != name or not outcome.retryable:
+            return False
+
+        def look(connection: sa.Connection) -> bool:
+            health = queues.healths(connection).get(name)
+            failed = health is not None and health.failures >= HOPELESS_AFTER
+            return failed and not results.was_answered(connection, order.sweep, name)
+
+        return await asyncio.to_thread(self.store.read, look)
+
     async def stop_early(self, order: Order, spec: TrialSpec, outcome: Outcome) -> None:
         """Leave out what is planned for this task and agent, once it would change nothing."""
         if not isinstance(outcome, Scored):
@@ -248,12 +270,22 @@ def decide(
     again = next_try(failure, order.tried, random.random(), retry)
     # Another model than the queue's own may have failed, a judge's for one.
     own = outcome.model is None or outcome.model == begun.spec.agent.queue
-    learned = Learned(failure, again.seconds if again else 0.0) if own else None
+    words = outcome.detail.strip().splitlines()[-1:] or [str(outcome.cause)]
+    pause = again.seconds if again else 0.0
+    learned = Learned(failure, pause, short(words[0]), retry) if own else None
     if again is not None:
         later = replace(order, tried=again.tried)
         return Park(again.seconds, later.payload(), record=record(None), learned=learned)
     close = outcome.detail if outcome.refused else None
     return Done(record=record(outcome), learned=learned, close=close)
+
+
+def given_up(grade: Grade) -> Grade:
+    """The same, as the last word: its provider answered nobody."""
+    outcome = grade.outcome
+    assert isinstance(outcome, Failed)
+    said = outcome.model_copy(update={"retryable": False, "refused": True})
+    return grade.model_copy(update={"outcome": said})
 
 
 def outcome_of(error: Broken | UsageError) -> Failed:
@@ -286,3 +318,7 @@ def find_trial(store: Store, text: str) -> trials.TrialRow:
     if len(found) > 1:
         raise UsageError(f"trial {text!r} could be several", hint="give more of its id")
     return found[0]
+
+
+def short(words: str) -> str:
+    return words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}…"
