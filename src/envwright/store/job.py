@@ -23,55 +23,6 @@ FINAL_WORDS = tuple(str(state) for state in FINAL)
 STARTABLE = (str(JobState.WAITING), str(JobState.RUNNING))
 NOT_STARTED = (str(JobState.HELD), str(JobState.WAITING))
 
-# What every job asks for is built once: to build a statement costs more than to run it.
-OF_JOB = schema.job.c.id == sa.bindparam("of_job")
-MINE = sa.and_(
-    schema.job.c.state == str(JobState.RUNNING),
-    schema.job.c.worker == sa.bindparam("by_worker"),
-)
-DUE = sa.and_(
-    schema.job.c.state == str(JobState.WAITING),
-    schema.job.c.ready_at <= sa.bindparam("due_at"),
-)
-CLAIM = (
-    sa.update(schema.job)
-    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"), sa.or_(DUE, MINE))
-    .values(
-        state=str(JobState.RUNNING),
-        worker=sa.bindparam("by_worker"),
-        begun_at=sa.bindparam("now"),
-    )
-    .returning(schema.job)
-)
-END = (
-    sa.update(schema.job)
-    .where(OF_JOB, schema.job.c.run == sa.bindparam("of_run"), MINE)
-    .values(
-        state=sa.bindparam("to_state"),
-        ended_at=sa.bindparam("now"),
-        why=sa.func.coalesce(sa.bindparam("its_why"), schema.job.c.why),
-        reserved_tokens=0,
-        reserved_usd=0.0,
-    )
-    .returning(schema.job)
-)
-LOCK_HELD = (
-    sa.select(schema.job).where(OF_JOB, schema.job.c.state == str(JobState.HELD)).with_for_update()
-)
-WAITED = schema.job.alias("waited")
-OPEN_ONES = (
-    sa.select(sa.literal(1))
-    .select_from(schema.job_after.outerjoin(WAITED, WAITED.c.id == schema.job_after.c.waits_for))
-    .where(schema.job_after.c.job == sa.bindparam("of_job"))
-    .where(sa.or_(WAITED.c.id.is_(None), WAITED.c.state.in_(ACTIVE)))
-    .limit(1)
-)
-COME_AFTER = (
-    sa.select(schema.job_after.c.job)
-    .where(schema.job_after.c.waits_for.in_(sa.bindparam("ended", expanding=True)))
-    .distinct()
-)
-
 
 def to_job(row: sa.Row[Any]) -> Job:
     return Job(
@@ -169,13 +120,25 @@ def wait_for(connection: sa.Connection, job: Job, after: Sequence[str]) -> None:
 
 def release(connection: sa.Connection, tickets: Tickets, held: Iterable[str]) -> None:
     """Put those of these jobs into their queues that wait for nothing any more."""
-    table = schema.job
+    table, after = schema.job, schema.job_after
+    waited = table.alias("waited")
     for name in sorted(held):
         # Locked first: of two that end at once, the later one sees that the other has.
-        row = connection.execute(LOCK_HELD, {"of_job": name}).one_or_none()
+        row = connection.execute(
+            sa.select(table)
+            .where(table.c.id == name, table.c.state == str(JobState.HELD))
+            .with_for_update()
+        ).one_or_none()
         if row is None:
             continue
-        if connection.execute(OPEN_ONES, {"of_job": name}).scalar() is None:
+        open_ones = (
+            sa.select(sa.literal(1))
+            .select_from(after.outerjoin(waited, waited.c.id == after.c.waits_for))
+            .where(after.c.job == name)
+            .where(sa.or_(waited.c.id.is_(None), waited.c.state.in_(ACTIVE)))
+            .limit(1)
+        )
+        if connection.execute(open_ones).scalar() is None:
             now = clock(connection)
             connection.execute(
                 sa.update(table)
@@ -189,8 +152,10 @@ def release_after(connection: sa.Connection, tickets: Tickets, ended: Sequence[s
     """What came after these jobs may be due now."""
     held: set[str] = set()
     for start in range(0, len(ended), BATCH):
+        table = schema.job_after
         some = ended[start : start + BATCH]
-        held.update(connection.execute(COME_AFTER, {"ended": some}).scalars())
+        statement = sa.select(table.c.job).where(table.c.waits_for.in_(some)).distinct()
+        held.update(connection.execute(statement).scalars())
     release(connection, tickets, held)
 
 
@@ -213,22 +178,36 @@ def release_due(connection: sa.Connection, tickets: Tickets) -> None:
 def claim_job(connection: sa.Connection, tickets: Tickets, ticket: str, worker: str) -> Job | None:
     """The job of a ticket, running from now on; asked twice, the same is answered twice."""
     name, run = read_ticket(ticket)
-    now = clock(connection)
-    values = {"of_job": name, "of_run": run, "by_worker": worker, "now": now}
-    row = connection.execute(CLAIM, {**values, "due_at": now + EARLY_SECONDS}).one_or_none()
+    table, now = schema.job, clock(connection)
+    which = sa.and_(table.c.id == name, table.c.run == run)
+    waits = table.c.state == str(JobState.WAITING)
+    due = table.c.ready_at <= now + EARLY_SECONDS
+    mine = sa.and_(table.c.state == str(JobState.RUNNING), table.c.worker == worker)
+    row = connection.execute(
+        sa.update(table)
+        .where(which, sa.or_(sa.and_(waits, due), mine))
+        .values(state=str(JobState.RUNNING), worker=worker, begun_at=now)
+        .returning(table)
+    ).one_or_none()
     if row is not None:
         return to_job(row)
     # Tickets come up by the clock of some worker, and that one was fast.
-    table = schema.job
-    waits = sa.and_(table.c.run == run, table.c.state == str(JobState.WAITING))
-    early = connection.execute(sa.select(table).where(table.c.id == name, waits)).one_or_none()
+    early = connection.execute(sa.select(table).where(which, waits)).one_or_none()
     if early is not None:
         again(connection, tickets, to_job(early), None, max(0.0, early.ready_at - now), None)
     return None
 
 
-def held_by(job: Job, worker: str) -> dict[str, Any]:
-    return {"of_job": job.id, "of_run": job.run, "by_worker": worker}
+def is_held(connection: sa.Connection, job: Job, worker: str) -> bool:
+    """Whether this worker still runs the job; as long as the transaction lasts, if so."""
+    table = schema.job
+    mine = sa.select(table.c.id).where(
+        table.c.id == job.id,
+        table.c.run == job.run,
+        table.c.worker == worker,
+        table.c.state == str(JobState.RUNNING),
+    )
+    return connection.execute(mine.with_for_update()).first() is not None
 
 
 def hold(
@@ -254,8 +233,7 @@ def settle_job(
     if isinstance(result, Park):
         row = again(connection, tickets, job, worker, result.seconds, result.payload)
     else:
-        values = {**held_by(job, worker), **end_of(result, now)}
-        row = connection.execute(END, values).one_or_none()
+        row = hold(connection, job, worker, end_of(result, now))
     if row is None:
         return False
     if result.record is not None:
@@ -273,11 +251,11 @@ def settle_job(
 def end_of(result: Done | Fail | Cancel, now: float) -> dict[str, Any]:
     match result:
         case Done():
-            return {"to_state": str(JobState.DONE), "now": now, "its_why": None}
+            return {"state": str(JobState.DONE), "ended_at": now}
         case Fail(error=error):
-            return {"to_state": str(JobState.FAILED), "now": now, "its_why": error}
+            return {"state": str(JobState.FAILED), "ended_at": now, "why": error}
         case Cancel(why=why):
-            return {"to_state": str(JobState.CANCELLED), "now": now, "its_why": why}
+            return {"state": str(JobState.CANCELLED), "ended_at": now, "why": why}
 
 
 def cancel_neighbours(

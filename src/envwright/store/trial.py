@@ -150,6 +150,16 @@ def set_outcome(connection: sa.Connection, trial: str, outcome: Outcome, now: da
     )
 
 
+def opened_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int | None:
+    """The attempt that this worker opened at this very moment, should it ask twice."""
+    table = schema.attempt
+    return connection.execute(
+        sa.select(table.c.n)
+        .where(table.c.trial == trial, table.c.worker == worker, table.c.started_at == now)
+        .where(table.c.state == str(AttemptState.RUNNING))
+    ).scalar()
+
+
 def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int]:
     """Close what earlier runs of this trial left open: their worker is gone, none is charged.
 
