@@ -49,9 +49,13 @@ class Ratio:
 
 
 @contextmanager
-def instant_provider() -> Iterator[str]:
+def provider(*workload: str) -> Iterator[str]:
+    """Its URL; without the name of a workload it answers at once."""
     child = subprocess.Popen(
-        [sys.executable, ROOT / "bench" / "provider.py"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bench.provider", *workload],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
     )
     try:
         assert child.stdout is not None
@@ -87,11 +91,15 @@ class Meter:
             if scored >= mark and mark not in self.rss:
                 self.rss[mark] = rss_bytes()
 
-    def read(self, store: Store) -> None:
-        """Of every trial that the store holds; a bench keeps a store of its own."""
-        trial = schema.trial
+    def read(self, store: Store, sweep: str) -> None:
+        trial, own = schema.trial, schema.sweep_trial
+        statement = (
+            sa.select(trial.c.outcome, trial.c.finished_at)
+            .join(own, own.c.trial == trial.c.id)
+            .where(own.c.sweep == sweep)
+        )
         with store.engine.connect() as connection:
-            rows = connection.execute(sa.select(trial.c.outcome, trial.c.finished_at)).all()
+            rows = connection.execute(statement).all()
         assert all(row.outcome == "scored" for row in rows)
         self.ended = sorted(row.finished_at.timestamp() for row in rows)
 
@@ -119,8 +127,8 @@ async def sweep(
                 limit=CONCURRENCY,
             )
             watch = Watch(meter.planned, meter.seen, asyncio.Event())
-            await sweeps.run(app, SweepOptions(runs=(options,)), watch)
-            meter.read(app.store)
+            result = await sweeps.run(app, SweepOptions(runs=(options,)), watch)
+            meter.read(app.store, result.sweep)
 
 
 def run_async(main: Coroutine[Any, Any, T]) -> T:
@@ -182,7 +190,7 @@ def vf_eval_rate(url: str) -> float:
 
 
 def trials_per_second() -> list[Ratio]:
-    with instant_provider() as url:
+    with provider() as url:
         other = vf_eval_rate(url)
         result = bare("episodes", "sums", url, TRIALS, CONCURRENCY)
         in_process = TRIALS / result["seconds"]
@@ -245,7 +253,7 @@ def cpu_of_tree() -> float:
 
 def memory_growth() -> list[Ratio]:
     meter = Meter(warm_up=200, marks=(1000, 5000))
-    with instant_provider() as url:
+    with provider() as url:
         run_async(sweep(url, 5000, meter))
     each = (meter.rss[5000] - meter.rss[1000]) / 4000
     figures = (

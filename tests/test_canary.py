@@ -174,7 +174,7 @@ def content_of(path: Path) -> bytes:
     """Blobs decompressed, every table of a database spelled out."""
     content = path.read_bytes()
     if path.suffix == ".zst":
-        return zstandard.ZstdDecompressor().decompress(content)
+        return zstandard.ZstdDecompressor().stream_reader(content).read()
     if path.suffix != ".db":
         return content
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:

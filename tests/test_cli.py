@@ -41,9 +41,15 @@ def test_help_imports_nothing_heavy(arguments):
     assert done.stdout
 
 
+def test_whoever_only_looks_does_not_wait_for_the_engine():
+    nouns = ("trial", "sweep", "queue")
+    code = f"import sys; {'; '.join(f'import envwright.cli.{n}' for n in nouns)}"
+    assert python("-c", f"{code}; print('dbos' in sys.modules)").stdout == "False\n"
+
+
 def test_help_names_every_command():
     said = python("-m", "envwright", "--help").stdout
-    for name in ("demo", "run", "env", "trial", "model", "doctor"):
+    for name in ("demo", "run", "sweep", "queue", "worker", "env", "trial", "model", "doctor"):
         assert re.search(rf"^  {name}  +\S", said, re.M), name
 
 
@@ -162,12 +168,13 @@ def test_score_prints_one_object_per_reply(ran):
 @pytest.mark.slow
 def test_run_prints_every_agent_with_denominators_and_intervals(ran):
     assert ran.run.code == 0, ran.run.err
-    assert set(ran.run.json) == {"sweep", "agents"}
+    assert set(ran.run.json) == {"sweep", "agents", "state", "stopped_by"}
+    assert (ran.run.json["state"], ran.run.json["stopped_by"]) == ("done", None)
     agents = ran.run.json["agents"]
     assert list(agents) == ["oracle", "noop", "scripted:script.json"]
     for row in agents.values():
         assert set(row) == {
-            *("trials", "scored", "failed", "missing", "mean_reward", "mean_interval"),
+            *("trials", "scored", "failed", "missing", "certain", "mean_reward", "mean_interval"),
             *("solved", "solved_interval", "tokens", "apart", "cost_usd", "baseline"),
         }
         assert (row["trials"], row["scored"], row["failed"], row["missing"]) == (6, 6, {}, 0)

@@ -167,7 +167,13 @@ async def run_planned(
     new = new_sweep(app, options, worker.id)
     async with at_work(app, worker):
         limits = limits_of(options, planned)
-        missing = await sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+        submitting = sweep_work.submit(new, planned, limits, app.store, app.jobs, app.say)
+        try:
+            missing = await until(watch.stop, submitting)
+        except Interrupted:
+            await sweep_work.end_sweep(new.id, SweepState.STOPPED, STOPPED, app.store, app.jobs)
+            raise
+        await sweep_work.adopt(new.id, app.store, app.jobs)
     total = sum(len(each.trials) for each in planned)
     watch.planned(new.id, total, total - len(missing))
     workshop = workshop_of(app, gateway, worker, new.id)
@@ -218,7 +224,7 @@ def workshop_of(app: App, gateway: Gateway, worker: Worker, sweep: str | None) -
 
 async def work_and_watch(app: App, workshop: Workshop, sweep: str, watch: Watch) -> None:
     over = asyncio.Event()
-    working = asyncio.create_task(workshop.run(over))
+    working = asyncio.create_task(workshop.run(over, drain=True))
     watching = asyncio.create_task(follow(app, sweep, watch))
     stopped = asyncio.create_task(watch.stop.wait())
     try:

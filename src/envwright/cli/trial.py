@@ -31,6 +31,7 @@ from envwright.store import Store
 from envwright.store import trial as trials
 from envwright.trace import EGRESS, ModelCall, Step, Trace
 from envwright.trial.spec import Setting
+from envwright.work.sweep import find_sweep
 from envwright.work.trial import find_trial
 
 MOST = 100
@@ -61,7 +62,9 @@ def list_(
 ) -> None:
     """Trials, newest first; with --json one object per line."""
     store = open_store()
-    if count is None and sweep is None:
+    if sweep is not None:
+        sweep = find_sweep(store, sweep).id
+    elif count is None:
         count = MOST
     rows = store.read(trials.list_trials, sweep=sweep, agent=agent, outcome=outcome, limit=count)
     if as_json:

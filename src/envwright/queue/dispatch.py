@@ -20,9 +20,9 @@ from dbos._serialization import DBOSPortableJSON
 from sqlalchemy import exc
 
 from envwright.queue.state import Pulse, Worker
-from envwright.queue.ticket import APPLICATION, NO_ROUTE, PERFORM, SCHEMA
+from envwright.queue.ticket import APPLICATION, NO_ROUTE, PERFORM, POLL_SECONDS, SCHEMA
 
-BUSY_POLL_SECONDS, IDLE_POLL_SECONDS = 0.02, 0.25
+IDLE_POLL_SECONDS = 0.25
 FRESH_SECONDS = 2.0
 """What was learned longer ago is nothing to claim by: a queue may be parked by now."""
 CLAIM_LOCK = 0x656E7677
@@ -44,6 +44,7 @@ class Dispatch:
         self._engine = engine
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
+        self._news = threading.Condition()
         self._turns = threading.Semaphore(CLAIMS_AT_ONCE)
         self._claiming = 0
         self._active: Counter[str] = Counter()
@@ -90,6 +91,7 @@ class Dispatch:
         self._read_queue = tables.get_queue
         tables.start_queued_workflows = self.claim
         tables.get_queue = self.read_queue
+        self._known = {queue.name for queue in tables.list_queues(application_name=APPLICATION)}
 
     def rename(self, worker: Worker) -> None:
         """What is claimed from now on is claimed by this one."""
@@ -101,7 +103,9 @@ class Dispatch:
 
     def shut(self) -> None:
         """Nothing more is claimed."""
-        self._shut = True
+        with self._news:
+            self._shut = True
+            self._news.notify_all()
 
     @property
     def is_idle(self) -> bool:
@@ -123,24 +127,30 @@ class Dispatch:
     def learn(self, pulse: Pulse, served: Set[str]) -> None:
         """What may be claimed from now on."""
         before = self._pulse
-        self._pulse, self._felt_at = pulse, time.monotonic()
-        self._served = served
+        with self._news:
+            self._pulse, self._felt_at = pulse, time.monotonic()
+            self._served = served
+            self._news.notify_all()
         # A server that is away just now is asked again next time.
         with contextlib.suppress(exc.DBAPIError):
             for name in pulse.queues.keys() - self._known:
-                DBOS.register_queue(name, polling_interval_sec=BUSY_POLL_SECONDS)
+                DBOS.register_queue(name, polling_interval_sec=POLL_SECONDS)
                 self._known.add(name)
             if before is not None and before.wake_at is not None and before.wake_at <= pulse.now:
                 self._tables.transition_delayed_workflows()
 
     def read_queue(self, name: str, **_: Any) -> Any:
-        """DBOS reads a queue before each poll: its own row says nothing that we do not know."""
+        """DBOS reads a queue before each poll: its own row says nothing that we do not know.
+
+        A queue with nothing to start is polled rarely, and at once when there is something:
+        DBOS itself would be slow to poll faster again.
+        """
         queue = self._read_queue(name) if name not in self._queues else self._queues[name]
         if queue is None:
             return None
         self._queues[name] = queue
-        busy = self._pulse is not None and bool(self._routes(name))
-        queue._polling_interval_sec = BUSY_POLL_SECONDS if busy else IDLE_POLL_SECONDS
+        with self._news:
+            self._news.wait_for(lambda: self._shut or self._routes(name), IDLE_POLL_SECONDS)
         return queue
 
     def _routes(self, queue: str) -> Sequence[str]:

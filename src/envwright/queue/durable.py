@@ -13,12 +13,14 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envwright.errors import EnvwrightError, Fault
-from envwright.queue.dispatch import Dispatch
 from envwright.queue.job import Cancel, Engine, Fail, Handler, Job, QueueStats, Result
 from envwright.queue.state import Pulse, State, Times, Worker, ticket_of
+
+if TYPE_CHECKING:
+    from envwright.queue.dispatch import Dispatch
 
 LAST_WORDS_SECONDS = 5.0
 """How long what ends badly may still write."""
@@ -59,7 +61,7 @@ class DurableEngine(Engine):
     def __init__(
         self,
         state: State,
-        dispatch: Callable[[], Dispatch],
+        dispatch: Callable[[], "Dispatch"],
         worker: Worker,
         links: Links | None = None,
         times: Times | None = None,
@@ -146,7 +148,7 @@ class DurableEngine(Engine):
         if self._broken is not None:
             raise self._broken
 
-    async def _end(self, dispatch: Dispatch, tasks: Sequence[asyncio.Future[Any]]) -> None:
+    async def _end(self, dispatch: "Dispatch", tasks: Sequence[asyncio.Future[Any]]) -> None:
         self._stopping = True
         dispatch.shut()
         for task in tasks:
@@ -246,7 +248,7 @@ class DurableEngine(Engine):
 
     # Chores
 
-    async def _beat(self, dispatch: Dispatch, stop: asyncio.Event, *, drain: bool) -> None:
+    async def _beat(self, dispatch: "Dispatch", stop: asyncio.Event, *, drain: bool) -> None:
         felt_at = None
         while not stop.is_set() and self._broken is None:
             self._wake.clear()
@@ -314,7 +316,7 @@ class DurableEngine(Engine):
             await asyncio.wait(self._asked.values(), timeout=self._times.busy_beat)
         return {route for route, task in self._asked.items() if task.done() and task.result()}
 
-    async def _start_over(self, dispatch: Dispatch) -> None:
+    async def _start_over(self, dispatch: "Dispatch") -> None:
         """Others took this worker for dead: it ends what it runs, and is another from now on."""
         dispatch.pause()
         self._stopping, self.worker = True, reborn(self.worker)
@@ -324,7 +326,7 @@ class DurableEngine(Engine):
         dispatch.rename(self.worker)
         self._stopping = False
 
-    async def _reap(self, dispatch: Dispatch) -> None:
+    async def _reap(self, dispatch: "Dispatch") -> None:
         suspects: frozenset[str] = frozenset()
         while True:
             await asyncio.sleep(self._times.reap)
@@ -346,7 +348,7 @@ class DurableEngine(Engine):
         own = worker in self._former and worker != self.worker.id
         return own or self._links.is_gone(worker)
 
-    def _worked_on(self, dispatch: Dispatch) -> Set[str]:
+    def _worked_on(self, dispatch: "Dispatch") -> Set[str]:
         return dispatch.begun | {ticket_of(running.job) for running in self._running.values()}
 
     async def _prune(self) -> None:

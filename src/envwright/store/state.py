@@ -39,6 +39,7 @@ class JobStore:
 
     async def ensure_queue(self, name: str, limit: int) -> None:
         await self._write(queues.ensure_queue, name, limit)
+        await asyncio.to_thread(self.tickets.open_queue, name)
 
     async def set_limit(self, name: str, limit: int) -> None:
         await self._write(queues.set_limit, name, limit)

@@ -9,6 +9,7 @@ from envwright.queue.job import JobState
 from envwright.store import schema
 from envwright.store.queue import clock
 from envwright.store.sweep import SweepState
+from envwright.store.worker import live_workers
 
 CERTAIN = "certain: "
 """Begins the reason why a trial was left out: its task's verdict would not change."""
@@ -117,6 +118,22 @@ def stuck_trials(connection: sa.Connection, sweep: str) -> list[tuple[str, str]]
         .where(sa.or_(job.c.route.is_(None), job.c.route != sweep))
     )
     return [(row.id, row.agent) for row in connection.execute(statement)]
+
+
+def neglected_jobs(connection: sa.Connection, sweep: str) -> list[str]:
+    """Jobs of a sweep's trials that wait in other sweeps, while there is nobody to do them."""
+    if any(each.stays for each in live_workers(connection)):
+        return []
+    job, other = schema.job, schema.sweep.alias("other")
+    statement = (
+        sa.select(job.c.id)
+        .select_from(schema.sweep_trial)
+        .join(job, job.c.id == sa.literal("trial:") + schema.sweep_trial.c.trial)
+        .join(other, other.c.id == job.c.route)
+        .where(schema.sweep_trial.c.sweep == sweep, other.c.id != sweep)
+        .where(other.c.worker.is_(None), job.c.state == str(JobState.WAITING))
+    )
+    return list(connection.execute(statement).scalars())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from envwright.environment import Environment, Task
 from envwright.environment.egress import Mode
 from envwright.errors import UsageError
 from envwright.host import Loaded
-from envwright.queue import CONTROL, Done, Job, Result
+from envwright.queue import CONTROL, Done, Job, Park, Result
 from envwright.queue.job import CONTROL_LIMIT
 from envwright.store import Store, schema
 from envwright.store import result as results
@@ -22,14 +23,16 @@ from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
 from envwright.store.revision import keep_revision
-from envwright.store.state import JobStore
 from envwright.store.sweep import NewSweep, SweepRow, SweepState
 from envwright.trial import TrialSpec
 from envwright.trial.part import Cast, Part
 from envwright.trial.plan import Plan, trials_of
 from envwright.trial.seat import Seating, check_judge, seat_all
 from envwright.work.request import Request
-from envwright.work.trial import Order, job_of
+from envwright.work.trial import LOOK_AGAIN_SECONDS, Order, ignore, job_of
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 KIND = "sweep"
 HOST_LIMIT = 32
@@ -100,7 +103,7 @@ async def submit(
     planned: Sequence[Planned],
     limits: Mapping[str, int],
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
 ) -> set[str]:
     """Keep the sweep and put what is missing of it into the queues; the trials that are."""
@@ -129,11 +132,14 @@ async def enqueue(
     sweep: SweepRow,
     planned: Sequence[Mapping[str, TrialSpec]],
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
     only: Set[str] | None = None,
 ) -> set[str]:
     """Put a sweep's trials without a reward into the queues, and its end behind them."""
+    # Until all is queued it is not running: its end, should that come up first, waits.
+    resumable = [each for each in SweepState if each is not SweepState.RUNNING]
+    await store.write_soon(sweeps.set_state, sweep.id, SweepState.PLANNING, among=resumable)
     missing = await asyncio.to_thread(store.read, sweeps.unscored, sweep.id)
     missing = missing if only is None else missing & only
     before = await asyncio.to_thread(store.read, trials.attempts_before, sorted(missing))
@@ -149,20 +155,31 @@ async def enqueue(
             say(f"{min(start + AT_ONCE, len(jobs))} of {len(jobs)} trials are queued")
     end = Job(kind=KIND, id=f"sweep:{sweep.id}", queue=CONTROL, route=sweep.id)
     await state.submit([end], 0.0, [job.id for job in jobs], again=True)
-    resumable = [each for each in SweepState if each is not SweepState.RUNNING]
-    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=resumable)
+    planning = [SweepState.PLANNING]
+    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=planning)
     return missing
 
 
 @dataclass(slots=True)
 class SweepWork:
-    """Handles `sweep` jobs: the last trial is final, and so is the sweep."""
+    """Handles `sweep` jobs: when the last trial is final, so is the sweep."""
+
+    store: Store
+    state: "JobStore"
 
     async def __call__(self, job: Job) -> Result:
-        def end(connection: object) -> None:
-            sweeps.set_state(connection, job.route, SweepState.DONE)  # pyright: ignore
+        sweep = await read_sweep(self.store, job.route)
+        if sweep.state is SweepState.PLANNING or await self.goes_on(sweep):
+            return Park(LOOK_AGAIN_SECONDS)
+        return Done(record=lambda c: ignore(sweeps.set_state(c, sweep.id, SweepState.DONE)))
 
-        return Done(record=end)
+    async def goes_on(self, sweep: SweepRow) -> bool:
+        """Whether trials are left: another sweep, which ran them for this one too, gave them up."""
+        if sweep.state is not SweepState.RUNNING:
+            return False
+        await take_over(sweep, self.store, self.state)
+        counts = await asyncio.to_thread(self.store.read, statuses.count_trials, sweep.id)
+        return any(each.open for each in counts.values())
 
 
 async def read_sweep(store: Store, name: str) -> SweepRow:
@@ -185,7 +202,7 @@ def find_sweep(store: Store, text: str) -> SweepRow:
 async def resume(
     sweep: SweepRow,
     store: Store,
-    state: JobStore,
+    state: "JobStore",
     say: Callable[[str], None],
     only: Set[str] | None = None,
 ) -> set[str]:
@@ -210,7 +227,7 @@ def covers(part: Part, spec: TrialSpec) -> bool:
 
 
 async def end_sweep(
-    sweep: str, to: SweepState, why: str, store: Store, state: JobStore
+    sweep: str, to: SweepState, why: str, store: Store, state: "JobStore"
 ) -> tuple[int, int]:
     """Stop or cancel: how many trials had not begun, and how many run and are ended soon."""
     await store.write_soon(sweeps.set_state, sweep, to, why)
@@ -220,15 +237,25 @@ async def end_sweep(
     return ended
 
 
-async def hand_over(store: Store, state: JobStore) -> None:
+async def hand_over(store: Store, state: "JobStore") -> None:
     """Trials that one sweep gave up and another still wants are put back for that one."""
     for sweep in await asyncio.to_thread(store.read, sweeps.under_way):
-        stuck = await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id)
-        if stuck:
-            await resume(sweep, store, state, lambda _: None)
+        await take_over(sweep, store, state)
 
 
-async def settle_orphans(store: Store, state: JobStore) -> list[str]:
+async def take_over(sweep: SweepRow, store: Store, state: "JobStore") -> None:
+    if await asyncio.to_thread(store.read, statuses.stuck_trials, sweep.id):
+        await resume(sweep, store, state, lambda _: None)
+
+
+async def adopt(sweep: str, store: Store, state: "JobStore") -> None:
+    """Trials that wait in sweeps which nobody works on are this sweep's from now on."""
+    if waiting := await asyncio.to_thread(store.read, statuses.neglected_jobs, sweep):
+        await state.cancel(waiting, "another sweep runs it")
+        await take_over(await read_sweep(store, sweep), store, state)
+
+
+async def settle_orphans(store: Store, state: "JobStore") -> list[str]:
     """Sweeps whose command is gone: whoever stays serves them, else they are stopped."""
     stopped = await store.write_soon(sweeps.take_orphans)
     for sweep in stopped:

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget, Spending
@@ -22,7 +23,6 @@ from envwright.queue.durable import DurableEngine, Links
 from envwright.queue.state import Pulse, Worker
 from envwright.store import Store
 from envwright.store import sweep as sweeps
-from envwright.store.state import JobStore
 from envwright.trial import TrialSpec
 from envwright.trial.part import Cast, Part
 from envwright.trial.run import Bench
@@ -35,6 +35,9 @@ from envwright.work.warm import KEEP, Warm
 NEWS_SECONDS = 1.2
 """How long a pulse is good for: what one worker was told holds for all within two seconds."""
 GAP_SECONDS, CATCH_UP_SECONDS = 2.0, 0.8
+
+if TYPE_CHECKING:
+    from envwright.store.state import JobStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Workshop:
     def __init__(
         self,
         store: Store,
-        state: JobStore,
+        state: "JobStore",
         gateway: Gateway,
         tools: Tools,
         worker: Worker,
@@ -90,7 +93,7 @@ class Workshop:
                 refuse=self.refuse,
                 store_budget=self._tools.store_budget,
             ),
-            sweep_work.KIND: sweep_work.SweepWork(),
+            sweep_work.KIND: sweep_work.SweepWork(self._store, self._state),
         }
         try:
             await self.engine.run(handlers, stop, drain=drain)
@@ -197,6 +200,8 @@ class Workshop:
             self._tools.say(
                 f"sweep {sweep} is stopped, for {sweep_work.GONE}: `envwright sweep resume {sweep}`"
             )
+        if self._sweep is not None:
+            await sweep_work.adopt(self._sweep, self._store, self._state)
 
     def _tell(self, telling: Awaitable[None]) -> None:
         task = asyncio.ensure_future(telling)
