@@ -12,6 +12,8 @@ from envwright.store.trial import LOST_ATTEMPTS
 SAME_WORKER_SECONDS = 0.2
 """Between the kernel's reading and its being understood."""
 OTHER_WORKER_SECONDS = 2.0
+TICK_SECONDS = 0.02
+"""As exact as the kernel is about when bytes came."""
 LAST_BREATH_SECONDS = 0.5
 LEDGER_SECONDS = 2.0
 """The ledger is written soon, and not waited for: on a busy machine this is late."""
@@ -132,9 +134,10 @@ def check_waits(chaos: Chaos) -> None:
         # With its last breath: nobody else can know.
         last = any(0 < at - told.read < LAST_BREATH_SECONDS for at in silent[told.pid])
         for each in requests:
-            own = each.pid == told.pid
+            own = each.pid == told.pid is not None
             since = told.read + (SAME_WORKER_SECONDS if own else OTHER_WORKER_SECONDS)
-            inside = each.model == told.model and since < each.at < told.answered + told.wait
+            until = told.answered + told.wait - TICK_SECONDS
+            inside = each.model == told.model and since < each.at < until
             if inside and (own or not last):
                 early.append((f"{each.at - told.read:.2f} s after", told, each))
     assert not early, f"{len(early)} began too early, the first of them {early[0]}"
