@@ -151,7 +151,7 @@ def fill(workload: Workload, url: str, home: str) -> None:
 
 
 @contextmanager
-def envwright(home: str, *words: str) -> Generator[subprocess.Popen[str]]:
+def envwright(home: str, *words: str) -> Generator[subprocess.Popen[bytes]]:
     """A command in a process of its own."""
     variables = {
         **os.environ,
@@ -160,19 +160,15 @@ def envwright(home: str, *words: str) -> Generator[subprocess.Popen[str]]:
         "ENVWRIGHT_DATABASE_URL": "",
     }
     command = [sys.executable, "-m", "envwright", *words]
-    child = subprocess.Popen(
-        command,
-        env=variables,
-        cwd=home,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield child
-    finally:
-        child.terminate()
-        child.communicate()
+    with (Path(home) / "said").open("w") as said:
+        child = subprocess.Popen(
+            command, env=variables, cwd=home, stdout=subprocess.DEVNULL, stderr=said
+        )
+        try:
+            yield child
+        finally:
+            child.terminate()
+            child.wait()
 
 
 def flight() -> list[Ratio]:
@@ -187,7 +183,7 @@ def flight() -> list[Ratio]:
             while child.poll() is None:
                 peak = max(peak, peak_bytes(child.pid))
                 time.sleep(0.2)
-        assert child.returncode == 0, child.returncode
+        assert child.returncode == 0, (Path(home) / "said").read_text()[-2000:]
         flown = tally(url)[load.name]["most_flying"]
     value = peak / 2**20
     figures = f"{flown} calls in flight at once, {load.tasks * load.trials} trials"
@@ -208,9 +204,9 @@ def idle() -> list[Ratio]:
     """At the same time, so that what the machine does beside it hits both."""
     with tempfile.TemporaryDirectory() as home:
         run_async(make_queues(home))
+        said = (f"{home}/bare.db", str(IDLE_QUEUES), str(IDLE_POLL_SECONDS))
         bare = subprocess.Popen(
-            [sys.executable, ROOT / "bench" / "idle.py", f"{home}/bare.db"]
-            + [str(IDLE_QUEUES), str(IDLE_POLL_SECONDS)],
+            [sys.executable, ROOT / "bench" / "idle.py", *said],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -218,8 +214,9 @@ def idle() -> list[Ratio]:
             assert bare.stdout is not None
             assert bare.stdout.readline() == "ready\n"
             with envwright(home, "worker") as worker:
-                assert worker.stderr is not None
-                assert worker.stderr.readline().startswith("worker ")
+                while "worker " not in (Path(home) / "said").read_text():
+                    assert worker.poll() is None
+                    time.sleep(0.1)
                 time.sleep(SETTLE_SECONDS)
                 before = cpu_seconds(worker.pid), cpu_seconds(bare.pid)
                 time.sleep(IDLE_SECONDS)

@@ -85,7 +85,7 @@ class Meter:
     def planned(self, sweep: str, trials: int, scored: int) -> None:
         return None
 
-    def seen(self, counts: Mapping[tuple[str, str], Counts]) -> None:
+    def seen(self, counts: Mapping[tuple[str, str], Counts], parked: object) -> None:
         scored = sum(each.scored for each in counts.values())
         for mark in self.marks:
             if scored >= mark and mark not in self.rss:

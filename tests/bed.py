@@ -107,6 +107,7 @@ class Bed:
             agents=(agent,),
             selected=tuple(map(str, tasks)),
             fresh=True,
+            args=loaded.args,
             seat=seat,
             limits=self.app.settings.file.limits.of_trial(),
             cap=budget.of_trial(),

@@ -235,6 +235,7 @@ def test_what_comes_after_is_released_though_neither_sees_the_other(bed, other, 
     async def race() -> None:
         await other.hello(Worker(p, 1, stays=True, release="0"))
         for a, b, c in pairs:
+            await other.beat(p)
             await other.submit([a, b], 0.0, (), again=False)
             claimed = [await other.claim(ticket_of(each), p) for each in (a, b)]
             after = bed.state.submit([c], 0.0, [a.id, b.id], again=False)
@@ -387,7 +388,7 @@ def test_what_every_job_needs_being_gone_ends_the_run_and_the_jobs_are_given_bac
     bed.submit(bed.gated(f"{p}good", queue, route=route))
     bed.until(lambda: bed.names(p))
     bed.submit(job(f"{p}bad", queue, route=route, then="break"))
-    assert "the disk is full" in (hand.wait(10) or "")
+    assert "the disk is full" in (hand.wait(20) or "")
     assert bed.names(p, "cancelled") == [f"{p}good"]
     assert bed.states(p) == {f"{p}good": "waiting", f"{p}bad": "waiting"}
     bed.cancel(f"{p}good", f"{p}bad")
@@ -400,7 +401,7 @@ def test_a_worker_that_drains_goes_when_nothing_is_left(bed):
     bed.submit(job(f"{p}a", queue, route=route, then="park", seconds=0.7, next={}))
     bed.submit(job(f"{p}b", queue, route=route), after=[f"{p}a"])
     hand = bed.hand(name, alone=True, drain=True)
-    assert hand.wait(10) is None
+    assert hand.wait(20) is None
     assert bed.states(p) == {f"{p}a": "done", f"{p}b": "done"}
 
 
@@ -414,13 +415,14 @@ def test_who_is_stopped_gives_back_what_it_runs_and_another_runs_it_at_once(bed)
     taken = [line["job"] for line in bed.lines(p, "begin") if line["worker"] == hand.name]
     began = time.time()
     hand.stop()
-    assert hand.wait(10) is None
+    assert hand.wait(20) is None
     over = time.time() - began
-    assert over < 3.0
+    # A thread that does not end is waited for ten seconds.
+    assert over < 8.0
     assert sorted(bed.names(p, "cancelled")) == sorted(taken)
     bed.until(lambda: len(bed.names(p)) == 8 + len(taken))
     again = bed.lines(p, "begin")[8:]
-    assert all(line["t"] - began < over + 1.5 for line in again)
+    assert all(line["t"] - began < over + 5.0 for line in again)
     bed.open(*names)
     assert set(bed.settle(p).values()) == {"done"}
     assert Counter(bed.names(p, "end")) == dict.fromkeys(names, 1)

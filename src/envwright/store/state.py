@@ -73,6 +73,17 @@ class JobStore:
             added += await self._write(put)
         return added
 
+    async def submit_last(
+        self, job: Job, after: Sequence[str], record: Callable[[sa.Connection], None]
+    ) -> None:
+        """One that comes after all the others, and what is to be written with it."""
+
+        def put(connection: sa.Connection) -> None:
+            jobs.submit_jobs(connection, self.tickets, [job], 0.0, after, again=True)
+            record(connection)
+
+        await self._write(put)
+
     async def cancel(self, ids: Sequence[str], why: str) -> int:
         found = 0
         for start in range(0, len(ids), jobs.BATCH):

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envwright.environment import Environment, Task
@@ -154,9 +155,9 @@ async def enqueue(
         if len(jobs) > 10 * AT_ONCE:
             say(f"{min(start + AT_ONCE, len(jobs))} of {len(jobs)} trials are queued")
     end = Job(kind=KIND, id=f"sweep:{sweep.id}", queue=CONTROL, route=sweep.id)
-    await state.submit([end], 0.0, [job.id for job in jobs], again=True)
     planning = [SweepState.PLANNING]
-    await store.write_soon(sweeps.set_state, sweep.id, SweepState.RUNNING, among=planning)
+    running = partial(sweeps.set_state, sweep=sweep.id, state=SweepState.RUNNING, among=planning)
+    await state.submit_last(end, [job.id for job in jobs], lambda c: ignore(running(c)))
     return missing
 
 

@@ -6,6 +6,7 @@ and shares what each provider said of its limits with the workers beside it.
 
 import asyncio
 import os
+import resource
 import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -38,6 +39,8 @@ GAP_SECONDS, CATCH_UP_SECONDS = 2.0, 0.8
 
 if TYPE_CHECKING:
     from envwright.store.state import JobStore
+
+MOST_FILES = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class Workshop:
         gateway.crowded = self.crowded
 
     async def run(self, stop: asyncio.Event, *, drain: bool = False) -> None:
+        allow_files()
         handlers = {
             trial_work.KIND: TrialWork(
                 store=self._store,
@@ -241,6 +245,14 @@ def check_releases(store: Store, release: str) -> None:
                 f"and this is {release}",
                 hint=f"install envwright=={sweep.release}, or `envwright sweep cancel {sweep.id}`",
             )
+
+
+def allow_files() -> None:
+    """As many open files as this process may have: a trial takes several connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def worker_name() -> str:
