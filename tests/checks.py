@@ -3,14 +3,20 @@
 import math
 import time
 from collections import Counter, defaultdict
+from typing import Any
 
 from chaos import LIMIT, MODELS, TASKS, TOKENS, TURNS, Chaos, still_there
 from envwright.store import schema
+from envwright.store.trial import LOST_ATTEMPTS
 
 SAME_WORKER_SECONDS = 0.2
 """Between the kernel's reading and its being understood."""
 OTHER_WORKER_SECONDS = 2.0
+TICK_SECONDS = 0.02
+"""As exact as the kernel is about when bytes came."""
 LAST_BREATH_SECONDS = 0.5
+LEDGER_SECONDS = 2.0
+"""The ledger is written soon, and not waited for: on a busy machine this is late."""
 
 
 def check_all(chaos: Chaos) -> None:
@@ -38,7 +44,8 @@ def check_outcomes(chaos: Chaos) -> None:
     trials = chaos.rows(schema.trial)
     assert len(trials) == TASKS * len(MODELS)
     outcomes = Counter((row.outcome, row.reward) for row in trials)
-    assert outcomes == {("scored", 1.0): len(trials)}, outcomes
+    # A trial that took three workers with it is given up, and three kills may hit the same one.
+    assert outcomes.keys() <= {("scored", 1.0), ("failed", None)}, outcomes
     jobs = chaos.rows(schema.job)
     assert Counter((row.kind, row.state) for row in jobs) == {
         ("trial", "done"): len(trials),
@@ -68,6 +75,7 @@ def check_attempts(chaos: Chaos) -> None:
             if row.state == "lost":
                 assert pid in gone, row
                 assert not outcomes
+                assert row is not own[-1] or is_given_up(trial, own)
                 continue
             if row.state == "cancelled":
                 assert pid in chaos.stopped, row
@@ -82,6 +90,11 @@ def check_attempts(chaos: Chaos) -> None:
     assert not running
 
 
+def is_given_up(trial: Any, attempts: list[Any]) -> bool:
+    lost = [row.state for row in attempts[-LOST_ATTEMPTS:]] == ["lost"] * LOST_ATTEMPTS
+    return lost and (trial.outcome, trial.cause) == ("failed", "ours")
+
+
 def check_spending(chaos: Chaos) -> None:
     """Every answer is in the ledger, once; only the last ones to a killed worker may miss."""
     known = names(chaos)
@@ -92,14 +105,14 @@ def check_spending(chaos: Chaos) -> None:
     for each in chaos.requests():
         if each.status == 200:
             answered[each.trial] += 1
-            certain[each.trial] += (
-                each.answered < died.get(each.pid or 0, math.inf) - LAST_BREATH_SECONDS
-            )
+            lives_on = died.get(each.pid or 0, math.inf) - each.answered
+            certain[each.trial] += lives_on > LEDGER_SECONDS
     twice = {trial: n for trial, n in counted.items() if n > answered[trial]}
-    assert not twice
+    assert not twice, twice
     missing = {trial: n for trial, n in certain.items() if counted[trial] < n}
-    assert not missing
-    assert min(counted.values()) >= TURNS
+    assert not missing, missing
+    scored = [known[row.id] for row in chaos.rows(schema.trial) if row.outcome == "scored"]
+    assert min(counted[trial] for trial in scored) >= TURNS
     (sweep,) = chaos.rows(schema.sweep)
     # A call may be answered after its attempt was taken for lost, and settled.
     late = TOKENS * TURNS * LIMIT * len(MODELS) if chaos.stopped else 0
@@ -121,9 +134,10 @@ def check_waits(chaos: Chaos) -> None:
         # With its last breath: nobody else can know.
         last = any(0 < at - told.read < LAST_BREATH_SECONDS for at in silent[told.pid])
         for each in requests:
-            own = each.pid == told.pid
+            own = each.pid == told.pid is not None
             since = told.read + (SAME_WORKER_SECONDS if own else OTHER_WORKER_SECONDS)
-            inside = each.model == told.model and since < each.at < told.answered + told.wait
+            until = told.answered + told.wait - TICK_SECONDS
+            inside = each.model == told.model and since < each.at < until
             if inside and (own or not last):
                 early.append((f"{each.at - told.read:.2f} s after", told, each))
     assert not early, f"{len(early)} began too early, the first of them {early[0]}"

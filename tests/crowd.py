@@ -27,6 +27,7 @@ LIMITED_ONE_IN = 30
 """So rarely does a request find that there were too many."""
 PATIENCE = (1, 2, 3, 4, 5)
 """Seconds of a Retry-After."""
+LOOKS = 10
 LAST_DATA_RECEIVED = 52
 """Where it is in the kernel's `tcp_info`."""
 
@@ -113,8 +114,11 @@ class Crowd:
         return time.monotonic() if is_alive(self.callers[connection]) else None
 
     async def caller(self, connection: Any) -> int | None:
-        if connection not in self.callers:
-            port = connection.get_extra_info("peername")[1]
+        port = connection.get_extra_info("peername")[1]
+        for _ in range(LOOKS):
+            if self.callers.get(connection) is not None:
+                break
+            # The kernel's list is not read in one go: a socket may be missing in it.
             known = {pid for pid in self.callers.values() if pid is not None}
             self.callers[connection] = await asyncio.to_thread(process_with, port, known)
         return self.callers[connection]
