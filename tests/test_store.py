@@ -23,11 +23,8 @@ from envwright.budget import Spending
 from envwright.environment import Environment, Task
 from envwright.errors import Cause, EnvwrightError, UsageError
 from envwright.gateway import Gateway
-<<<<<<< HEAD
 from envwright.queue import JobState
-=======
 from envwright.queue.state import Worker
->>>>>>> work-bench
 from envwright.record import digest
 from envwright.store import Store, schema
 from envwright.store import result as results
