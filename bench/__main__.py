@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import database, dialect, speed
+from bench import database, dialect, queues, speed
 from bench.speed import Ratio
 
 BENCHES = {
@@ -16,14 +16,21 @@ BENCHES = {
     "trials-v0": dialect.trials_of_v0,
     "describe": dialect.describe,
     "database": database.postgres_against_sqlite,
+    **queues.BENCHES,
 }
+GROUPS = {"queues": [*queues.BENCHES]}
+"""Short for several."""
 RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(BENCHES)
+    asked = sys.argv[1:] or list(BENCHES)
+    names = [one for name in asked for one in GROUPS.get(name, [name])]
     if unknown := [name for name in names if name not in BENCHES]:
-        print(f"error: no bench {unknown[0]!r}. hint: {', '.join(BENCHES)}", file=sys.stderr)
+        print(
+            f"error: no bench {unknown[0]!r}. hint: {', '.join([*BENCHES, *GROUPS])}",
+            file=sys.stderr,
+        )
         return 2
     ratios: list[Ratio] = []
     for name in names:

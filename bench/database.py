@@ -2,7 +2,7 @@
 
 import sys
 
-from bench.speed import CONCURRENCY, ROOT, Meter, Ratio, instant_provider, run_async, sweep
+from bench.speed import CONCURRENCY, ROOT, Meter, Ratio, provider, run_async, sweep
 
 TRIALS = 1200
 ROUNDS = 2
@@ -15,7 +15,7 @@ def postgres_against_sqlite() -> list[Ratio]:
     from postgres import serve_postgres
 
     rates: dict[str, list[float]] = {"SQLite": [], "PostgreSQL": []}
-    with instant_provider() as url, serve_postgres() as server:
+    with provider() as url, serve_postgres() as server:
         for _ in range(ROUNDS):
             for name, seen in rates.items():
                 meter = Meter(warm_up=200)

@@ -16,7 +16,7 @@ from bench.speed import (
     Meter,
     Ratio,
     bare,
-    instant_provider,
+    provider,
     python_of_venv,
     run_async,
     settings,
@@ -58,7 +58,7 @@ def vf_eval_rate(url: str) -> float:
 
 
 def trials_of_v0() -> list[Ratio]:
-    with instant_provider() as url:
+    with provider() as url:
         other = vf_eval_rate(url)
         result = bare("rollouts", "sums_v0", url, TRIALS, CONCURRENCY, environment=SUMS_V0)
         loop = TRIALS / result["seconds"]

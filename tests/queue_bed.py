@@ -157,13 +157,13 @@ class Bed:
     def stats(self, queue: str) -> QueueStats:
         return self.call(self.engine.stats())[queue]
 
-    def until(self, holds: Callable[[], object], seconds: float = 15.0) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 30.0) -> None:
         give_up_at = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < give_up_at, "it did not come to that in time"
             time.sleep(0.02)
 
-    def settle(self, prefix: str, seconds: float = 15.0) -> dict[str, str]:
+    def settle(self, prefix: str, seconds: float = 30.0) -> dict[str, str]:
         """Wait until these jobs are final; how they ended."""
         final = {"done", "failed", "cancelled"}
         self.until(lambda: final.issuperset(self.states(prefix).values()), seconds)

@@ -341,3 +341,33 @@ def test_the_observer_is_told_before_the_call_that_learned_it_fails():
         assert order == ["told", "failed"]
 
     play(always(rate_limited(retry_after="30")), scene, CHAT)
+
+
+def test_without_recent_news_of_the_others_no_call_begins_and_with_them_all_that_wait_do():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served)
+        fresh, begun = stage.grant(model), await stage.begun(model)
+        stage.gateway.rely(0.0)
+        asked = [asyncio.ensure_future(stage.ask(grant)) for grant in (fresh, begun)]
+        await asyncio.sleep(1.5)
+        assert len(served.requests) == 1
+        stage.gateway.rely(60.0)
+        assert [(await each).status for each in asked] == [200, 200]
+
+    play(always(Reply()), scene)
+
+
+def test_news_that_grow_old_while_a_call_waits_for_a_slot_hold_it_back():
+    async def scene(stage: Door, served: Provider) -> None:
+        model = model_at(served, limit=1)
+        stage.gateway.rely(0.2)
+        first = asyncio.ensure_future(stage.ask(stage.grant(model)))
+        await until(lambda: len(served.requests) == 1)
+        second = asyncio.ensure_future(stage.ask(stage.grant(model)))
+        assert (await first).status == 200
+        await asyncio.sleep(0.3)
+        assert len(served.requests) == 1
+        stage.gateway.rely(60.0)
+        assert (await second).status == 200
+
+    play(always(Reply(delay=0.4)), scene)

@@ -23,11 +23,14 @@ from envwright.budget import Spending
 from envwright.environment import Environment, Task
 from envwright.errors import Cause, EnvwrightError, UsageError
 from envwright.gateway import Gateway
+from envwright.queue import JobState
+from envwright.queue.state import Worker
 from envwright.record import digest
 from envwright.store import Store, schema
 from envwright.store import result as results
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
+from envwright.store import worker as workers
 from envwright.store.call import insert_calls
 from envwright.store.engine import (
     RELEASE_OF_SCHEMA,
@@ -37,6 +40,7 @@ from envwright.store.engine import (
     upgrade,
     writing,
 )
+from envwright.store.job import row_of
 from envwright.store.sweep import NewSweep
 from envwright.trace import ModelCall, Score, Usage
 from envwright.trial import Failed, Grade, Limits, Scored
@@ -319,6 +323,21 @@ class Hosts:
         return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}
 
 
+def test_a_process_that_starts_over_under_another_name_keeps_its_sweep(store, planned):
+    """Else it would take its own sweep for one that was left behind, and stop it."""
+    first, later = worker_name(), worker_name()
+    table = schema.sweep
+    store.write(workers.hello, Worker(first, 1, stays=False, release="1"))
+    values = {"worker": first, "state": "running"}
+    store.write(lambda c: c.execute(sa.update(table).values(values)) and None)
+    store.write(workers.hello, Worker(later, 1, stays=False, release="1"))
+    gone = sa.update(schema.worker).where(schema.worker.c.id == first).values(gone=True)
+    store.write(lambda c: c.execute(gone) and None)
+    assert store.write(sweeps.take_orphans) == []
+    store.write(lambda c: c.execute(sa.update(schema.worker).values(gone=True)) and None)
+    assert store.write(sweeps.take_orphans) == ["sweep"]
+
+
 def work_of(store, hosts):
     """Handles trials on these hosts; what comes back says what to write."""
 
@@ -336,8 +355,12 @@ def work_of(store, hosts):
     return TrialWork(store, lambda: "w", bench, estimated, cancel, lambda *_: None)
 
 
-def job_for(spec, before=0):
-    return job_of(spec, Order("sweep", 0, spec.id, before))
+def job_for(store, spec, before=0, worker="w"):
+    """The job of a trial, which this worker runs."""
+    job = job_of(spec, Order("sweep", 0, spec.id, before))
+    row = row_of(job, JobState.RUNNING, 0.0) | {"worker": worker}
+    store.write(lambda c: c.execute(sa.insert(schema.job).values(row)))
+    return job
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -347,10 +370,10 @@ def test_a_trace_is_written_before_its_outcome_or_there_is_neither(store, planne
     kept, store.blobs = store.blobs, Blobs(store, spec.id, full=full)
     if full:
         with pytest.raises(OSError, match="no space"):
-            asyncio.run(work(job_for(spec)))
+            asyncio.run(work(job_for(store, spec)))
         assert outcome_of(store, spec.id) is None
     else:
-        result = asyncio.run(work(job_for(spec)))
+        result = asyncio.run(work(job_for(store, spec)))
         ((before, content),) = store.blobs.said
         assert before is None
         assert b'"seat":"agent"' in content
@@ -367,7 +390,7 @@ def test_a_trial_that_took_three_workers_with_it_is_our_failure_until_asked_for_
     for _ in range(3):
         store.write(trials.open_attempt, spec.id, "gone", NOW)
         store.write(trials.close_lost, spec.id, NOW)
-    result = asyncio.run(work_of(store, Hosts())(job_for(spec, before)))
+    result = asyncio.run(work_of(store, Hosts())(job_for(store, spec, before)))
     store.write(result.record)
     outcome = outcome_of(store, spec.id)
     if before:
@@ -375,6 +398,27 @@ def test_a_trial_that_took_three_workers_with_it_is_our_failure_until_asked_for_
     else:
         assert (outcome["kind"], outcome["cause"]) == ("failed", "ours")
     assert len(store.read(trials.attempts_of, spec.id)) == (4 if before else 3)
+
+
+def test_who_wakes_up_when_another_runs_the_trial_begins_no_attempt_and_ends_none(store, planned):
+    spec = planned[0]
+    job = job_for(store, spec, worker="another")
+    n = store.write(trials.open_attempt, spec.id, "another", NOW)
+    asyncio.run(work_of(store, Hosts())(job))
+    assert [(each.n, each.state) for each in store.read(trials.attempts_of, spec.id)] == [
+        (n, "running")
+    ]
+
+
+def test_a_trial_that_is_begun_twice_for_want_of_an_answer_has_one_attempt(store, planned):
+    spec = planned[0]
+    job, order = job_for(store, spec), Order("sweep", 0, spec.id)
+    work = work_of(store, Hosts())
+    begun = [store.write(work.begin, job, order, spec, Spending(), NOW) for _ in range(2)]
+    assert [each.attempt for each in begun] == [1, 1]
+    later = NOW + timedelta(seconds=1)
+    assert store.write(work.begin, job, order, spec, Spending(), later).attempt == 2
+    assert [each.state for each in store.read(trials.attempts_of, spec.id)] == ["lost", "running"]
 
 
 def test_a_trial_during_which_a_judge_was_asked_in_nobodys_name_has_no_reward(planned):
@@ -668,4 +712,32 @@ def test_a_commit_that_was_not_answered_is_not_repeated(tmp_path):
         assert [type(each) for each in said] == [CommitUnknown] * len(said)
         assert "may be kept or not" in str(said[0])
         assert [store.read(trials.attempts_of, spec.id) for spec in planned[:2]] == [[], []]
+        store.close()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_call_is_in_the_ledger_once_whatever_became_of_the_commit(tmp_path, kept):
+    with serve_postgres() as server:
+        store = Store(tmp_path / "state", server.new_database())
+        planned = submit(store, "sweep")
+        commits = []
+
+        @sa.event.listens_for(store.engine, "commit")
+        def restart_at_the_first(connection):
+            commits.append(1)
+            if len(commits) == 1:
+                if kept:
+                    driver = connection.connection.driver_connection
+                    driver.commit()
+                    driver.execute("select 1")
+                server.stop()
+                server.start()
+
+        made = ModelCall(seat="s", model="m", started_at=NOW, seconds=1.0, status=200)
+        store.record(planned[0].id, 1, made)
+        store.record(planned[0].id, 1, made.model_copy(update={"seconds": 2.0}))
+        asyncio.run(store.flush())
+        read = sa.select(schema.model_call.c.seconds).order_by(schema.model_call.c.seconds)
+        assert store.read(lambda c: list(c.execute(read).scalars())) == [1.0, 2.0]
+        assert len(commits) > 1
         store.close()

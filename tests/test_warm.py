@@ -9,10 +9,13 @@ import pytest
 from envwright.agent import AgentKind, AgentSpec
 from envwright.environment import Environment, Kind, Source, TaskCount
 from envwright.errors import EnvironmentFailure, Interrupted, Unserved
+from envwright.gateway import Gateway
 from envwright.host import HostLimits, Loaded, Pool
+from envwright.queue.state import Worker
 from envwright.trial.part import Part
 from envwright.trial.plan import Plan
-from envwright.work.warm import Warm
+from envwright.work.warm import KEEP, Warm
+from envwright.work.worker import Tools, Workshop
 
 
 @dataclass(eq=False)
@@ -323,3 +326,43 @@ def test_closing_ends_what_is_loading_and_what_is_in_use():
         await entered.__aexit__(None, None, None)
 
     play(scene)
+
+
+def workshop_on(machine, said):
+    async def never(part):
+        return None
+
+    tools = Tools(load=machine.load, cast=never, unserved=never, say=said.append)
+    worker = Worker("here:1:1~a", slots=1, stays=True, release="0")
+    shop = Workshop(None, None, Gateway({}), tools, worker)
+    shop.warm = machine.warm
+    return shop
+
+
+def test_a_worker_loads_what_it_serves_before_it_claims_and_no_more_than_it_keeps():
+    async def scene(machine):
+        shop = workshop_on(machine, [])
+        machine.let.clear()
+        serving = asyncio.create_task(shop.warm_up("sweep", [part_of(1)]))
+        await settle()
+        assert (len(machine.loads), serving.done()) == (1, False)
+        machine.let.set()
+        assert await serving
+        assert await shop.warm_up("sweep", [part_of(n) for n in range(2, 10)])
+        assert (len(machine.loads), machine.open) == (KEEP, list(range(KEEP)))
+
+    play(scene, keep=KEEP)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "served"),
+    [({"fault": EnvironmentFailure("broken")}, True), ({"revision": "f" * 64}, False)],
+    ids=["does not load", "is another"],
+)
+def test_what_does_not_load_is_served_and_fails_there_but_what_is_another_is_not(wrong, served):
+    async def scene(machine):
+        said = []
+        assert await workshop_on(machine, said).warm_up("sweep", [part_of(1)]) is served
+        assert ["is not served here" in line for line in said] == [True] * (not served)
+
+    play(scene, **wrong)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ from envwright.work.worker import (
 T = TypeVar("T")
 SLOTS = 512
 """Trials at once of one worker, of all queues together."""
-LOOK_SECONDS = 0.25
+LOOK_SECONDS, LOOK_SHARE = 0.25, 10
+"""How often a sweep is looked at: no less far apart, and so many times as long as a look takes."""
 CANCEL_SECONDS = 15.0
 """How long a cancelled sweep's workers are waited for."""
 STOPPED = "it was stopped"
@@ -238,19 +240,25 @@ async def work_and_watch(app: App, workshop: Workshop, sweep: str, watch: Watch)
             await working
             await look(app, sweep, watch)
         finally:
-            if watch.stop.is_set() or working.cancelled() or working.exception() is not None:
+            lost = not watching.cancelled() and watching.exception() is not None
+            ended = working.cancelled() or working.exception() is not None
+            if watch.stop.is_set() or ended or lost:
                 await sweep_work.end_sweep(sweep, SweepState.STOPPED, STOPPED, app.store, app.jobs)
+    if lost:
+        watching.result()
 
 
 async def follow(app: App, sweep: str, watch: Watch) -> None:
-    """Until the sweep is over."""
+    """Until the sweep is over. Of a large one, to look takes long: it is looked at less often."""
     while True:
+        looked = time.monotonic()
         row = await sweep_work.read_sweep(app.store, sweep)
         await look(app, sweep, watch)
         if row.state not in (SweepState.PLANNING, SweepState.RUNNING):
             return
+        pause = max(LOOK_SECONDS, LOOK_SHARE * (time.monotonic() - looked))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(watch.stop.wait(), LOOK_SECONDS)
+            await asyncio.wait_for(watch.stop.wait(), pause)
             return
 
 

@@ -29,11 +29,14 @@ def accept_connections(listener: socket.socket, serve: Serve) -> Callable[[], No
         task.add_done_callback(tasks.discard)
 
     def accept() -> None:
+        # Not select: it knows no file beyond the 1024th.
+        ready = select.poll()
+        ready.register(listener, select.POLLIN)
         while not stopped.is_set():
             try:
                 connection, _ = listener.accept()
             except BlockingIOError:
-                select.select([listener], [], [], 0.2)
+                ready.poll(200)
                 continue
             except OSError:
                 return

@@ -10,8 +10,9 @@ from typing import cast
 
 LONGEST_METHOD = 20
 SILENT_SECONDS = 60.0
-MOST_SILENT = 256
-"""Connections of one sandbox that have not said yet what they want."""
+MOST_SILENT = 1024
+"""Connections of one sandbox that have not said yet what they want; as many as a worker has slots
+may be made at once."""
 
 Serve = Callable[[], asyncio.Protocol]
 

@@ -109,6 +109,10 @@ class Gateway:
         """No call of this model begins within so many seconds; one hold never shortens another."""
         self.upstream.lane(model).hold(seconds)
 
+    def rely(self, seconds: float) -> None:
+        """What other processes know is known here; so long, then no call begins until the next."""
+        self.upstream.news.good_until = time.monotonic() + seconds
+
     def held(self, model: str) -> float:
         """For how many seconds no call of this model begins."""
         return self.upstream.lane(model).held

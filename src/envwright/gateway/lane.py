@@ -5,6 +5,7 @@ that wait for a slot, or for a connection.
 """
 
 import asyncio
+import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,12 +16,22 @@ from envwright.errors import Fault, ProviderError
 from envwright.gateway.slots import Slots
 
 LONGEST_HOLD_SECONDS = 24 * 3600.0
+LOOK_AGAIN_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class News:
+    """What other processes say of the providers: until when it is recent enough to go by."""
+
+    good_until: float = math.inf
+    """By the monotonic clock; for ever, where there are no others."""
 
 
 @dataclass(slots=True)
 class Lane:
     name: str
     """The model's."""
+    news: News = field(default_factory=News)
     slots: Slots = field(default_factory=Slots)
     resume_at: float = 0.0
     """By the monotonic clock."""
@@ -30,8 +41,10 @@ class Lane:
 
     @property
     def held(self) -> float:
-        """Seconds until a call may begin."""
-        return max(0.0, self.resume_at - time.monotonic())
+        """Seconds until a call may begin; without recent news, until it is asked again."""
+        now = time.monotonic()
+        least = 0.0 if now < self.news.good_until else LOOK_AGAIN_SECONDS
+        return max(least, self.resume_at - now)
 
     def hold(self, seconds: float, since: float | None = None) -> None:
         """No call begins earlier; one hold never shortens another."""

@@ -22,7 +22,7 @@ import aiohttp
 
 from envwright.errors import Fault, ProviderError, may_pass
 from envwright.gateway.fault import fault_of, limit_reset, message_in, retry_after
-from envwright.gateway.lane import Held, HeldBack, Lane, held_back_by
+from envwright.gateway.lane import Held, HeldBack, Lane, News, held_back_by
 from envwright.gateway.wire import Wire
 from envwright.model import Model
 from envwright.record import Json
@@ -59,6 +59,7 @@ class Upstream:
     def __init__(self, keys: Mapping[str, str], crowded: Crowded) -> None:
         self._keys = keys
         self._crowded = crowded
+        self.news = News()
         self._lanes: dict[str, Lane] = {}
         self._proxies: dict[str, str | None] = {}
         self._session: aiohttp.ClientSession | None = None
@@ -78,7 +79,7 @@ class Upstream:
         return self._session
 
     def lane(self, name: str) -> Lane:
-        return self._lanes.setdefault(name, Lane(name))
+        return self._lanes.setdefault(name, Lane(name, self.news))
 
     def lane_of(self, model: Model) -> Lane:
         lane = self.lane(model.name)

@@ -25,6 +25,8 @@ from envwright.queue.job import (
 )
 from envwright.queue.policy import Failure, Health
 
+LOOK_SECONDS = 0.01
+
 
 @dataclass(slots=True)
 class Entry:
@@ -53,7 +55,6 @@ class MemoryEngine(Engine):
         self._lanes: dict[str, Lane] = {}
         self._entries: dict[str, Entry] = {}
         self._order = itertools.count()
-        self._changed = asyncio.Condition()
         self.failures: list[str] = []
 
     async def ensure_queue(self, name: str, limit: int) -> None:
@@ -64,7 +65,6 @@ class MemoryEngine(Engine):
     async def set_limit(self, name: str, limit: int) -> None:
         lane = self._lane(name)
         lane.health, lane.pinned = lane.health.with_limit(limit), True
-        await self._tell()
 
     async def park(self, name: str, seconds: float, why: str | None = None) -> None:
         lane = self._lane(name)
@@ -74,7 +74,6 @@ class MemoryEngine(Engine):
     async def open(self, name: str) -> None:
         lane = self._lane(name)
         lane.health, lane.why = Health.fresh(lane.health.limit), None
-        await self._tell()
 
     async def complain(self, name: str, seconds: float, fault: Fault) -> None:
         failure = Failure(Cause.PROVIDER, retryable=True, fault=fault, retry_after_seconds=seconds)
@@ -109,7 +108,6 @@ class MemoryEngine(Engine):
                 after=set(after),
             )
         self._release()
-        await self._tell()
         return added
 
     def _release(self) -> None:
@@ -125,7 +123,6 @@ class MemoryEngine(Engine):
         found = [self._entries[name] for name in ids if name in self._entries]
         ended = [entry for entry in found if self._cancel(entry, why)]
         self._release()
-        await self._tell()
         return len(ended)
 
     def _cancel(self, entry: Entry, why: str) -> bool:
@@ -160,7 +157,7 @@ class MemoryEngine(Engine):
     async def run(
         self, handlers: Mapping[str, Handler], stop: asyncio.Event, *, drain: bool = False
     ) -> None:
-        mine: dict[asyncio.Task[None], Entry] = {}
+        mine: dict[asyncio.Task[None], asyncio.Future[Result]] = {}
         stopped = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
@@ -170,30 +167,15 @@ class MemoryEngine(Engine):
                 for entry in self._startable():
                     entry.state, entry.begun_at = JobState.RUNNING, time.time()
                     entry.task = asyncio.ensure_future(handlers[entry.job.kind](entry.job))
-                    mine[asyncio.create_task(self._work(entry, entry.task))] = entry
+                    mine[asyncio.create_task(self._work(entry, entry.task))] = entry.task
                 if drain and all(entry.state.is_final for entry in self._entries.values()):
                     return
-                waiter = asyncio.create_task(self._wait())
-                await asyncio.wait({waiter, stopped}, return_when=asyncio.FIRST_COMPLETED)
-                waiter.cancel()
-                await asyncio.gather(waiter, return_exceptions=True)
+                await asyncio.wait({stopped}, timeout=LOOK_SECONDS)
         finally:
             stopped.cancel()
-            for entry in mine.values():
-                if entry.task is not None:
-                    entry.task.cancel()
+            for running in mine.values():
+                running.cancel()
             await asyncio.gather(*mine, return_exceptions=True)
-
-    async def _wait(self) -> None:
-        async with self._changed:
-            try:
-                await asyncio.wait_for(self._changed.wait(), 0.02)
-            except TimeoutError:
-                return
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
 
     def _startable(self) -> list[Entry]:
         now = time.time()
@@ -223,8 +205,6 @@ class MemoryEngine(Engine):
         except Exception as error:  # noqa: BLE001 - the worker's loop
             self.failures.append(f"{job.kind} {job.id[:40]}: {type(error).__name__}: {error}")
             self._settle(entry, Fail(f"{type(error).__name__}: {error}"))
-        finally:
-            await self._tell()
 
     def _put_back(self, entry: Entry) -> None:
         cancelled = entry.why is not None

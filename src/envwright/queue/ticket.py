@@ -25,6 +25,8 @@ SCHEMA = "dbos"
 LOWEST_PRIORITY = 2**31 - 1
 """DBOS counts from one to this."""
 NO_ROUTE = "any"
+MOMENT = sa.cast(sa.func.extract("epoch", sa.func.clock_timestamp()) * 1_000_000, sa.BigInteger)
+"""More with each statement; DBOS orders by it, and never asks for its unit."""
 POLL_SECONDS = 0.02
 AT_ONCE = 500
 TABLE = SystemSchema.workflow_status
@@ -65,9 +67,11 @@ class DbosTickets:
         if delay_seconds > 0:
             options["delay_seconds"] = delay_seconds
         self._client.enqueue_in_transaction(connection, options, ticket)
-        # DBOS's own time is the transaction's, at worst to the second: no order at all.
-        order = {"created_at": moment(connection)}
-        connection.execute(sa.update(TABLE).where(TABLE.c.workflow_uuid == ticket).values(order))
+        if connection.dialect.name == "postgresql":
+            # DBOS's own time is the transaction's: no order among those that are put together.
+            order = {"created_at": MOMENT}
+            mine = TABLE.c.workflow_uuid == ticket
+            connection.execute(sa.update(TABLE).where(mine).values(order))
 
     def drop(self, connection: sa.Connection, tickets: Sequence[str]) -> None:
         """Nobody takes them any more, and whoever holds one holds nothing."""
@@ -129,11 +133,3 @@ class DbosTickets:
 
 def milliseconds() -> int:
     return int(time.time() * 1000)
-
-
-def moment(connection: sa.Connection) -> int | sa.ColumnElement[int]:
-    """Microseconds of the database's clock, more with each statement."""
-    if connection.dialect.name == "sqlite":
-        return time.time_ns() // 1000
-    seconds = sa.func.extract("epoch", sa.func.clock_timestamp())
-    return sa.cast(seconds * 1_000_000, sa.BigInteger)

@@ -7,11 +7,29 @@ import sqlalchemy as sa
 from envwright.store.schema import model_call
 from envwright.trace import ModelCall, Usage
 
+Made = tuple[str, int, ModelCall]
+"""A call with its trial and attempt."""
 NOTHING_COUNTED = dict.fromkeys(Usage.model_fields)
 """A provider that says nothing of tokens did not say none."""
 
 
-def insert_calls(connection: sa.Connection, calls: Sequence[tuple[str, int, ModelCall]]) -> None:
+def missing_calls(connection: sa.Connection, calls: Sequence[Made]) -> list[Made]:
+    """Those of these calls that are not written yet."""
+    table = model_call
+    names = ("trial", "attempt", "seat", "started_at", "seconds")
+    some = table.c.trial.in_({trial for trial, _, _ in calls})
+    rows = connection.execute(sa.select(*(table.c[name] for name in names)).where(some))
+    known = {tuple(row) for row in rows}
+    return [
+        (trial, attempt, made)
+        for trial, attempt, made in calls
+        if (trial, attempt, made.seat, made.started_at, made.seconds) not in known
+    ]
+
+
+def insert_calls(connection: sa.Connection, calls: Sequence[Made]) -> None:
+    if not calls:
+        return
     connection.execute(
         sa.insert(model_call),
         [

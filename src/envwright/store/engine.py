@@ -206,6 +206,21 @@ def write_patiently(
             time.sleep(RETRY_SECONDS if lost else RETRY_SECONDS * random.random())
 
 
+def read_patiently(
+    engine: sa.Engine, query: Callable[[sa.Connection], T], seconds: float = PATIENCE_SECONDS
+) -> T:
+    """Through a server's restart."""
+    give_up_at = time.monotonic() + seconds
+    while True:
+        try:
+            with engine.connect() as connection:
+                return query(connection)
+        except exc.DBAPIError as error:
+            if not is_lost(engine, error) or time.monotonic() > give_up_at:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
 def is_undone(error: exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in UNDONE
 

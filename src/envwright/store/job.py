@@ -198,6 +198,18 @@ def claim_job(connection: sa.Connection, tickets: Tickets, ticket: str, worker: 
     return None
 
 
+def is_held(connection: sa.Connection, job: Job, worker: str) -> bool:
+    """Whether this worker still runs the job; as long as the transaction lasts, if so."""
+    table = schema.job
+    mine = sa.select(table.c.id).where(
+        table.c.id == job.id,
+        table.c.run == job.run,
+        table.c.worker == worker,
+        table.c.state == str(JobState.RUNNING),
+    )
+    return connection.execute(mine.with_for_update()).first() is not None
+
+
 def hold(
     connection: sa.Connection, job: Job, worker: str | None, values: dict[str, Any]
 ) -> sa.Row[Any] | None:

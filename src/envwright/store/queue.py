@@ -53,10 +53,13 @@ def healths(connection: sa.Connection) -> dict[str, Health]:
     return {row.name: to_health(row) for row in connection.execute(sa.select(schema.queue))}
 
 
+LOCK_QUEUE = (
+    sa.select(schema.queue).where(schema.queue.c.name == sa.bindparam("called")).with_for_update()
+)
+
+
 def lock_queue(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
-    table = schema.queue
-    statement = sa.select(table).where(table.c.name == name).with_for_update()
-    return connection.execute(statement).one_or_none()
+    return connection.execute(LOCK_QUEUE, {"called": name}).one_or_none()
 
 
 def set_health(connection: sa.Connection, name: str, health: Health, **more: Any) -> None:

@@ -19,10 +19,16 @@ BUDGET_LOCK = 0x62756467
 """Any number, the same for all."""
 
 
+SWEEP = sa.select(schema.sweep).where(schema.sweep.c.id == sa.bindparam("of_sweep"))
+LOCKED_SWEEP = SWEEP.with_for_update()
+
+
 @dataclass(frozen=True, slots=True)
 class Purse:
     """A sweep's budget and what became of it."""
 
+    begun: bool
+    """Whether its time runs."""
     budget: Budget
     spent: Spending
     largest: Mapping[str, Spending]
@@ -30,11 +36,10 @@ class Purse:
 
 
 def purse_of(connection: sa.Connection, sweep: str, *, lock: bool = False) -> Purse:
-    table = schema.sweep
-    statement = sa.select(table).where(table.c.id == sweep)
-    row = connection.execute(statement.with_for_update() if lock else statement).one()
+    row = connection.execute(LOCKED_SWEEP if lock else SWEEP, {"of_sweep": sweep}).one()
     begun = clock(connection) - row.begun_at if row.begun_at is not None else 0.0
     return Purse(
+        begun=row.begun_at is not None,
         budget=Budget.model_validate(row.budget) if row.budget else UNLIMITED,
         spent=Spending(
             tokens=row.spent_tokens,
@@ -59,11 +64,12 @@ def reserve(
     """Set aside what a trial may cost; that it does not fit is said, and nothing is set aside."""
     if store_budget != UNLIMITED:
         lock_store(connection)
-    limited = purse_of(connection, sweep).budget != UNLIMITED or store_budget != UNLIMITED
-    purse = purse_of(connection, sweep, lock=limited)
-    begin_clock(connection, sweep)
-    if not limited:
+    purse = purse_of(connection, sweep)
+    if not purse.begun:
+        begin_clock(connection, sweep)
+    if purse.budget == UNLIMITED and store_budget == UNLIMITED:
         return Start(), NOTHING
+    purse = purse_of(connection, sweep, lock=True)
     wanted = reservation(purse.budget.of_trial(), purse.largest.get(agent), estimated)
     room = purse.budget.room(purse.spent, reserved_in(connection, sweep), wanted)
     if isinstance(room, Start) and store_budget != UNLIMITED:
@@ -133,6 +139,21 @@ def to_spending(row: sa.Row[Any]) -> Spending:
     )
 
 
+SPENT = sa.select(*totals(schema.model_call)).where(
+    schema.model_call.c.trial == sa.bindparam("of_trial"),
+    schema.model_call.c.attempt == sa.bindparam("number"),
+)
+COUNT_SPENT = (
+    sa.update(schema.sweep)
+    .where(schema.sweep.c.id == sa.bindparam("of_sweep"))
+    .values(
+        spent_tokens=schema.sweep.c.spent_tokens + sa.bindparam("tokens"),
+        spent_usd=schema.sweep.c.spent_usd + sa.bindparam("usd"),
+        largest=sa.bindparam("most"),
+    )
+)
+
+
 def settle(
     connection: sa.Connection,
     sweep: str,
@@ -145,10 +166,7 @@ def settle(
 
     Where the ledger does not know the cost, what was reserved is counted.
     """
-    call, table = schema.model_call, schema.sweep
-    row = connection.execute(
-        sa.select(*totals(call)).where(call.c.trial == trial, call.c.attempt == attempt)
-    ).one()
+    row = connection.execute(SPENT, {"of_trial": trial, "number": attempt}).one()
     spent = to_spending(row)
     if not spent.tokens and not row.unpriced:
         return
@@ -162,11 +180,11 @@ def settle(
     )
     largest = {**purse.largest, agent: most}
     connection.execute(
-        sa.update(table)
-        .where(table.c.id == sweep)
-        .values(
-            spent_tokens=table.c.spent_tokens + counted.tokens,
-            spent_usd=table.c.spent_usd + counted.known_usd,
-            largest={name: each.model_dump() for name, each in largest.items()},
-        )
+        COUNT_SPENT,
+        {
+            "of_sweep": sweep,
+            "tokens": counted.tokens,
+            "usd": counted.known_usd,
+            "most": {name: each.model_dump() for name, each in largest.items()},
+        },
     )

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
+from envwright.errors import EnvwrightError
 from envwright.store import call
 from envwright.store.blobs import Blobs, open_objects
 from envwright.store.engine import (
@@ -25,6 +27,7 @@ from envwright.store.engine import (
     open_engine,
     open_queue_engine,
     reachable,
+    read_patiently,
     write_patiently,
     writing,
 )
@@ -57,7 +60,9 @@ class Store:
         self._open_queue_engine = partial(open_queue_engine, home, database_url)
         self.blobs = Blobs(open_objects(home / "blobs", blob_url, variables or {}))
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
-        self._calls: deque[tuple[str, int, ModelCall]] = deque()
+        self._calls: deque[call.Made] = deque()
+        self._doubtful = 0
+        """So many of the first of them may be written already."""
         self._waiting: deque[Waiting] = deque()
         self._flush: Future[None] | None = None
 
@@ -86,6 +91,21 @@ class Store:
         self._writer.submit(self._write_waiting)
         return await asyncio.wrap_future(done)
 
+    async def write_surely(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write_soon`, for what does no harm when written twice."""
+        while True:
+            with suppress(CommitUnknown):
+                return await self.write_soon(query, *args, **kwargs)
+
+    async def read_soon(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read in a thread, which may wait for a server that comes back."""
+
+        def look() -> T:
+            with reachable(self.engine):
+                return read_patiently(self.engine, lambda c: query(c, *args, **kwargs))
+
+        return await asyncio.to_thread(look)
+
     def record(self, trial: str, attempt: int, made: ModelCall) -> None:
         """The gateway's ledger: written soon, without being waited for."""
         self._calls.append((trial, attempt, made))
@@ -106,23 +126,21 @@ class Store:
             return
 
         def together(connection: sa.Connection) -> list[Any]:
-            if calls:
-                call.insert_calls(connection, calls)
+            self._insert(connection, calls)
             return [each.query(connection) for each in batch]
 
         try:
             results = self._write_patiently(together)
         except (CommitUnknown, Unreachable) as error:
-            # Written once more, it might be there twice; or each would wait as long in vain. The
-            # calls are tried again all the same: rather counted twice than not at all.
+            # Written once more, it might be there twice; or each would wait as long in vain.
+            self._doubt(calls, error)
             for each in batch:
                 each.done.set_exception(error)
             return
         except Exception:  # noqa: BLE001 - whose failure it is shows when each is written alone
             self._write_alone(batch)
             return
-        for _ in calls:
-            self._calls.popleft()
+        self._forget(calls)
         for each, result in zip(batch, results, strict=True):
             each.done.set_result(result)
 
@@ -138,10 +156,27 @@ class Store:
 
     def _write_calls(self) -> None:
         while batch := list(self._calls):
-            self._write_patiently(partial(call.insert_calls, calls=batch))
-            # Only now: what could not be written stays for the next time.
-            for _ in batch:
-                self._calls.popleft()
+            try:
+                self._write_patiently(partial(self._insert, calls=batch))
+            except CommitUnknown as error:
+                self._doubt(batch, error)
+            else:
+                self._forget(batch)
+
+    def _insert(self, connection: sa.Connection, calls: Sequence[call.Made]) -> None:
+        doubtful, fresh = calls[: self._doubtful], calls[self._doubtful :]
+        missing = call.missing_calls(connection, doubtful) if doubtful else []
+        call.insert_calls(connection, [*missing, *fresh])
+
+    def _doubt(self, calls: Sequence[call.Made], error: EnvwrightError) -> None:
+        """They stay for the next time; what is found to be there then is not written twice."""
+        if isinstance(error, CommitUnknown):
+            self._doubtful = max(self._doubtful, len(calls))
+
+    def _forget(self, calls: Sequence[call.Made]) -> None:
+        for _ in calls:
+            self._calls.popleft()
+        self._doubtful = 0
 
     def close(self) -> None:
         self._writer.submit(self._write_calls).result()

@@ -137,9 +137,11 @@ class SweepRow:
     killed: int
 
 
+SWEEP = sa.select(schema.sweep).where(schema.sweep.c.id == sa.bindparam("of_sweep"))
+
+
 def read_sweep(connection: sa.Connection, sweep: str) -> SweepRow | None:
-    table = schema.sweep
-    row = connection.execute(sa.select(table).where(table.c.id == sweep)).one_or_none()
+    row = connection.execute(SWEEP, {"of_sweep": sweep}).one_or_none()
     return None if row is None else to_sweep(row)
 
 

@@ -21,28 +21,78 @@ GIVEN_UP = Failed(
 )
 
 
+# What every trial asks for is built once: to build a statement costs more than to run it.
+OF_TRIAL = schema.attempt.c.trial == sa.bindparam("of_trial")
+IS_RUNNING = schema.attempt.c.state == str(AttemptState.RUNNING)
+LOCK_TRIAL = (
+    sa.select(schema.trial.c.id)
+    .where(schema.trial.c.id == sa.bindparam("of_trial"))
+    .with_for_update()
+)
+OPEN_ATTEMPT = (
+    sa.insert(schema.attempt)
+    .values(
+        trial=sa.bindparam("of_trial"),
+        n=sa.select(sa.func.coalesce(sa.func.max(schema.attempt.c.n), 0))
+        .where(OF_TRIAL)
+        .scalar_subquery()
+        + 1,
+        state=str(AttemptState.RUNNING),
+        worker=sa.bindparam("by_worker"),
+        started_at=sa.bindparam("now"),
+    )
+    .returning(schema.attempt.c.n)
+)
+CLOSE_ATTEMPT = (
+    sa.update(schema.attempt)
+    .where(OF_TRIAL, schema.attempt.c.n == sa.bindparam("number"), IS_RUNNING)
+    .values(
+        state=sa.bindparam("to_state"),
+        ended_at=sa.bindparam("now"),
+        blob=sa.bindparam("its_blob"),
+        problem=sa.bindparam("its_problem"),
+    )
+)
+CLOSE_LOST = (
+    sa.update(schema.attempt)
+    .where(OF_TRIAL, IS_RUNNING)
+    .values(
+        state=str(AttemptState.LOST), ended_at=sa.bindparam("now"), problem="its worker is gone"
+    )
+    .returning(schema.attempt.c.n)
+)
+LAST_STATES = (
+    sa.select(schema.attempt.c.state)
+    .where(OF_TRIAL, schema.attempt.c.n > sa.bindparam("before"))
+    .order_by(schema.attempt.c.n.desc())
+    .limit(LOST_ATTEMPTS)
+)
+INSERT_GRADE = sa.insert(schema.grade)
+SET_OUTCOME = (
+    sa.update(schema.trial)
+    .where(schema.trial.c.id == sa.bindparam("of_trial"))
+    .where(schema.trial.c.outcome.is_distinct_from("scored"))
+    .values(
+        outcome=sa.bindparam("to_outcome"),
+        reward=sa.bindparam("its_reward"),
+        cause=sa.bindparam("its_cause"),
+        result=sa.bindparam("its_result"),
+        finished_at=sa.bindparam("now"),
+    )
+)
+SPEC = sa.select(schema.trial.c.spec).where(schema.trial.c.id == sa.bindparam("of_trial"))
+
+
 def open_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int:
     """The number of a fresh attempt, written before it starts."""
     lock_trial(connection, trial)
-    table = schema.attempt
-    last = sa.select(sa.func.coalesce(sa.func.max(table.c.n), 0)).where(table.c.trial == trial)
-    return connection.execute(
-        sa.insert(table)
-        .values(
-            trial=trial,
-            n=last.scalar_subquery() + 1,
-            state=str(AttemptState.RUNNING),
-            worker=worker,
-            started_at=now,
-        )
-        .returning(table.c.n)
-    ).scalar_one()
+    values = {"of_trial": trial, "by_worker": worker, "now": now}
+    return connection.execute(OPEN_ATTEMPT, values).scalar_one()
 
 
 def lock_trial(connection: sa.Connection, trial: str) -> None:
     """Until the transaction ends nobody else counts this trial's attempts."""
-    table = schema.trial
-    connection.execute(sa.select(table.c.id).where(table.c.id == trial).with_for_update())
+    connection.execute(LOCK_TRIAL, {"of_trial": trial})
 
 
 def close_attempt(
@@ -53,31 +103,31 @@ def close_attempt(
     final: Outcome | None,
 ) -> bool:
     """End an attempt; with `final` the trial too. False when someone else has ended it."""
-    table = schema.attempt
     ended = connection.execute(
-        sa.update(table)
-        .where(table.c.trial == attempt.trial, table.c.n == attempt.n)
-        .where(table.c.state == str(AttemptState.RUNNING))
-        .values(
-            state=str(attempt.state),
-            ended_at=attempt.ended_at,
-            blob=blob,
-            problem=attempt.problem,
-        )
+        CLOSE_ATTEMPT,
+        {
+            "of_trial": attempt.trial,
+            "number": attempt.n,
+            "to_state": str(attempt.state),
+            "now": attempt.ended_at,
+            "its_blob": blob,
+            "its_problem": attempt.problem,
+        },
     )
     if ended.rowcount != 1:
         return False
     if grade is not None:
         connection.execute(
-            sa.insert(schema.grade).values(
-                trial=grade.trial,
-                attempt=grade.attempt,
-                revision=grade.revision,
-                n=grade.n,
-                outcome=grade.outcome.model_dump(mode="json"),
-                findings=[finding.model_dump(mode="json") for finding in grade.findings],
-                graded_at=grade.graded_at,
-            )
+            INSERT_GRADE,
+            {
+                "trial": grade.trial,
+                "attempt": grade.attempt,
+                "revision": grade.revision,
+                "n": grade.n,
+                "outcome": grade.outcome.model_dump(mode="json"),
+                "findings": [finding.model_dump(mode="json") for finding in grade.findings],
+                "graded_at": grade.graded_at,
+            },
         )
     if final is not None:
         set_outcome(connection, attempt.trial, final, attempt.ended_at or datetime.now(UTC))
@@ -88,17 +138,26 @@ def set_outcome(connection: sa.Connection, trial: str, outcome: Outcome, now: da
     """The trial's outcome; one that is scored already is never replaced."""
     scored = isinstance(outcome, Scored)
     connection.execute(
-        sa.update(schema.trial)
-        .where(schema.trial.c.id == trial)
-        .where(schema.trial.c.outcome.is_distinct_from("scored"))
-        .values(
-            outcome=outcome.kind,
-            reward=outcome.reward if scored else None,
-            cause=None if scored else str(outcome.cause),
-            result=outcome.model_dump(mode="json"),
-            finished_at=now,
-        )
+        SET_OUTCOME,
+        {
+            "of_trial": trial,
+            "to_outcome": outcome.kind,
+            "its_reward": outcome.reward if scored else None,
+            "its_cause": None if scored else str(outcome.cause),
+            "its_result": outcome.model_dump(mode="json"),
+            "now": now,
+        },
     )
+
+
+def opened_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int | None:
+    """The attempt that this worker opened at this very moment, should it ask twice."""
+    table = schema.attempt
+    return connection.execute(
+        sa.select(table.c.n)
+        .where(table.c.trial == trial, table.c.worker == worker, table.c.started_at == now)
+        .where(table.c.state == str(AttemptState.RUNNING))
+    ).scalar()
 
 
 def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int]:
@@ -106,26 +165,12 @@ def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int
 
     Only whoever holds the trial's job calls this, and a job is held by one.
     """
-    table = schema.attempt
-    lost = connection.execute(
-        sa.update(table)
-        .where(table.c.trial == trial, table.c.state == str(AttemptState.RUNNING))
-        .values(state=str(AttemptState.LOST), ended_at=now, problem="its worker is gone")
-        .returning(table.c.n)
-    )
-    return sorted(lost.scalars())
+    return sorted(connection.execute(CLOSE_LOST, {"of_trial": trial, "now": now}).scalars())
 
 
 def is_given_up(connection: sa.Connection, trial: str, before: int = 0) -> bool:
     """Whether its last attempts were all lost, not counting those up to `before`."""
-    table = schema.attempt
-    statement = (
-        sa.select(table.c.state)
-        .where(table.c.trial == trial, table.c.n > before)
-        .order_by(table.c.n.desc())
-        .limit(LOST_ATTEMPTS)
-    )
-    states = list(connection.execute(statement).scalars())
+    states = list(connection.execute(LAST_STATES, {"of_trial": trial, "before": before}).scalars())
     return states == [str(AttemptState.LOST)] * LOST_ATTEMPTS
 
 
@@ -250,8 +295,7 @@ def attempts_of(connection: sa.Connection, trial: str) -> list[AttemptRow]:
 
 
 def spec_of(connection: sa.Connection, trial: str) -> TrialSpec:
-    table = schema.trial
-    row = connection.execute(sa.select(table.c.spec).where(table.c.id == trial)).scalar_one()
+    row = connection.execute(SPEC, {"of_trial": trial}).scalar_one()
     return TrialSpec.model_validate(row)
 
 

@@ -26,6 +26,7 @@ from envwright.store import result as results
 from envwright.store import status as statuses
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
+from envwright.store.job import is_held
 from envwright.store.spending import reserve, settle
 from envwright.trial import Failed, Grade, Outcome, Scored, TrialSpec
 from envwright.trial.attempt import Attempt, AttemptState
@@ -110,9 +111,12 @@ class TrialWork:
     async def __call__(self, job: Job) -> Result:
         order = Order.of(job)
         now = datetime.now(UTC)
-        spec = await asyncio.to_thread(self.store.read, trials.spec_of, order.trial)
+        spec = await self.store.read_soon(trials.spec_of, order.trial)
         guess = await self.estimated(order, str(spec.agent))
-        begun = await self.store.write_soon(self.begin, job, order, spec, guess, now)
+        begun = await self.store.write_surely(self.begin, job, order, spec, guess, now)
+        if begun is None:
+            # Nothing of this is written either: it is another's.
+            return Park(0.0)
         match begun.room:
             case Wait():
                 return Park(LOOK_AGAIN_SECONDS)
@@ -153,10 +157,16 @@ class TrialWork:
         spec: TrialSpec,
         guess: Spending,
         now: datetime,
-    ) -> Begun:
-        """A fresh attempt, what it may cost set aside; what died before it is closed and paid."""
-        agent = str(spec.agent)
-        for lost in trials.close_lost(connection, order.trial, now):
+    ) -> Begun | None:
+        """A fresh attempt, what it may cost set aside; what died before it is closed and paid.
+
+        None when somebody else holds the job by now: theirs is the attempt that is open.
+        """
+        agent, worker = str(spec.agent), self.worker()
+        if not is_held(connection, job, worker):
+            return None
+        n = trials.opened_attempt(connection, order.trial, worker, now)
+        for lost in trials.close_lost(connection, order.trial, now) if n is None else ():
             settle(connection, order.sweep, agent, order.trial, lost)
         sweep = sweeps.read_sweep(connection, order.sweep)
         assert sweep is not None
@@ -165,7 +175,7 @@ class TrialWork:
         room, reserved = reserve(connection, order.sweep, job, agent, guess, self.store_budget)
         if not isinstance(room, Start):
             return Begun(spec, sweep, None, room)
-        n = trials.open_attempt(connection, order.trial, self.worker(), now)
+        n = n or trials.open_attempt(connection, order.trial, worker, now)
         return Begun(spec, sweep, n, room, reserved)
 
     async def attempt(
@@ -226,14 +236,14 @@ class TrialWork:
             failed = health is not None and health.failures >= HOPELESS_AFTER
             return failed and not results.was_answered(connection, order.sweep, name)
 
-        return await asyncio.to_thread(self.store.read, look)
+        return await self.store.read_soon(look)
 
     async def stop_early(self, order: Order, spec: TrialSpec, outcome: Outcome) -> None:
         """Leave out what is planned for this task and agent, once it would change nothing."""
         if not isinstance(outcome, Scored):
             return
-        found = await asyncio.to_thread(
-            self.store.read, statuses.group_of, order.sweep, str(spec.agent), spec.key
+        found = await self.store.read_soon(
+            statuses.group_of, order.sweep, str(spec.agent), spec.key
         )
         scored = found.scored + 1
         solved = found.solved + (outcome.reward > SOLVED_ABOVE)

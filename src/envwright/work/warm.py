@@ -76,6 +76,10 @@ class Warm:
         self._closing: set[asyncio.Task[int]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
+    def __len__(self) -> int:
+        """Those that are loaded, being loaded or known not to load."""
+        return len(self._places)
+
     @asynccontextmanager
     async def use(self, part: Part) -> AsyncGenerator[Loaded]:
         """The environment of a part, loaded; it stays so as long as this is entered."""

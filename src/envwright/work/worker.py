@@ -6,7 +6,9 @@ and shares what each provider said of its limits with the workers beside it.
 
 import asyncio
 import os
+import resource
 import secrets
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from envwright.agent import AgentKind, Assignment
 from envwright.budget import Budget, Spending
-from envwright.errors import Fault, Unserved, UsageError
+from envwright.errors import Broken, Fault, Unserved, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.queue.durable import DurableEngine, Links
@@ -29,10 +31,16 @@ from envwright.trial.seat import seat_all
 from envwright.work import sweep as sweep_work
 from envwright.work import trial as trial_work
 from envwright.work.trial import Order, TrialWork
-from envwright.work.warm import Warm
+from envwright.work.warm import KEEP, Warm
+
+NEWS_SECONDS = 1.2
+"""How long a pulse is good for: what one worker was told holds for all within two seconds."""
+GAP_SECONDS, CATCH_UP_SECONDS = 2.0, 0.8
 
 if TYPE_CHECKING:
     from envwright.store.state import JobStore
+
+MOST_FILES = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,7 @@ class Workshop:
         self._parts: dict[str, Sequence[Part]] = {}
         self._casts: dict[tuple[str, int], Cast] = {}
         self._pulse: Pulse | None = None
+        self._felt_at = 0.0
         self._telling: set[asyncio.Task[None]] = set()
         self.warm = Warm(tools.load)
         links = Links(
@@ -77,6 +86,7 @@ class Workshop:
         gateway.crowded = self.crowded
 
     async def run(self, stop: asyncio.Event, *, drain: bool = False) -> None:
+        allow_files()
         handlers = {
             trial_work.KIND: TrialWork(
                 store=self._store,
@@ -101,7 +111,7 @@ class Workshop:
 
     async def part(self, sweep: str, n: int) -> Part:
         if sweep not in self._parts:
-            self._parts[sweep] = await asyncio.to_thread(self._store.read, sweeps.parts_of, sweep)
+            self._parts[sweep] = await self._store.read_soon(sweeps.parts_of, sweep)
         return self._parts[sweep][n]
 
     async def estimated(self, order: Order, agent: str) -> Spending:
@@ -122,11 +132,30 @@ class Workshop:
     async def serves(self, route: str) -> bool:
         if self._sweep is not None:
             return route == self._sweep
-        parts = await asyncio.to_thread(self._store.read, sweeps.parts_of, route)
+        parts = await self._store.read_soon(sweeps.parts_of, route)
         for part in parts:
             if (why := await self._tools.unserved(part)) is not None:
                 self._tools.say(f"sweep {route} is not served here: {part.title}: {why}")
                 return False
+        return await self.warm_up(route, parts)
+
+    async def warm_up(self, route: str, parts: Sequence[Part]) -> bool:
+        """Load first, claim then: what waits for its host here might run elsewhere meanwhile.
+
+        As many as would be kept; what comes after them is loaded when its turn comes.
+        """
+        for part in parts:
+            if len(self.warm) >= KEEP:
+                break
+            try:
+                async with self.warm.use(part):
+                    pass
+            except Unserved as why:
+                self._tools.say(f"sweep {route} is not served here: {why}")
+                return False
+            except (Broken, UsageError):
+                # An outcome, like any other: of the trials that need it.
+                continue
         return True
 
     def refuse(self, sweep: str, why: Unserved) -> None:
@@ -144,7 +173,12 @@ class Workshop:
     def felt(self, pulse: Pulse) -> None:
         """Apply to the gateway what is known of each queue."""
         before, self._pulse = self._pulse, pulse
+        self._gateway.rely(NEWS_SECONDS)
+        gap, self._felt_at = time.monotonic() - self._felt_at, time.monotonic()
         for name, health in pulse.queues.items():
+            if before is not None and gap > GAP_SECONDS:
+                # The store was away: what others were told meanwhile is about to be known.
+                self._gateway.hold(name, CATCH_UP_SECONDS)
             self._gateway.set_limit(name, health.limit)
             if health.parked_until > pulse.now:
                 self._gateway.hold(name, health.parked_until - pulse.now)
@@ -211,6 +245,14 @@ def check_releases(store: Store, release: str) -> None:
                 f"and this is {release}",
                 hint=f"install envwright=={sweep.release}, or `envwright sweep cancel {sweep.id}`",
             )
+
+
+def allow_files() -> None:
+    """As many open files as this process may have: a trial takes several connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def worker_name() -> str:
