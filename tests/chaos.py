@@ -186,7 +186,7 @@ class Chaos:
             )
 
     def play(self, seconds: float, interlude: Callable[["Chaos"], None] | None = None) -> None:
-        """Until the last worker has nothing left to do; the interlude comes after the first kill."""
+        """Until the last worker has nothing left to do; the interlude is after the first kill."""
         chance = random.Random(self.seed)
         self.workers = [self.start_worker() for _ in range(WORKERS)]
         begun, next_kill = time.monotonic(), math.inf
