@@ -19,7 +19,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from envwright.work.part import NOWHERE, Part
 
 from envwright.app import App
 from envwright.errors import EnvwrightError, UsageError
@@ -35,8 +34,8 @@ from envwright.model.local import (
 )
 from envwright.model.local_weights import weights_path
 from envwright.settings import Settings
+from envwright.trial.part import NOWHERE, Cast, Part
 from envwright.trial.plan import Plan
-from envwright.work.sweep import Cast
 
 CLIENT = """
 import asyncio, sys, urllib.request

@@ -13,7 +13,7 @@ from envwright.agent.script import Script
 from envwright.app import App
 from envwright.environment.egress import Egress, Mode
 from envwright.errors import Unserved, UsageError
-from envwright.model import Model, Protocol
+from envwright.model import Model, Protocol, RetryPolicy
 from envwright.model.local import local_model
 from envwright.settings import EnvironmentTable, FileTables, Settings
 from envwright.store.revision import keep_revision
@@ -25,7 +25,13 @@ from support import make_environment
 
 REVISION, KEY = "a" * 64, "b" * 64
 MODEL = Model(name="some/model", base_url="http://10.0.0.1/v1", model="m", api_key_env="SOME_KEY")
-PLAYER = Model(name="some/player", base_url="http://10.0.0.1/v1", model="p", attempts=5, limit=3)
+PLAYER = Model(
+    name="some/player",
+    base_url="http://10.0.0.1/v1",
+    model="p",
+    retry=RetryPolicy(attempts=5),
+    limit=3,
+)
 JUDGE = Model(
     name="some/judge",
     base_url="http://10.0.0.2/v1",

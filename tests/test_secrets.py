@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -195,8 +196,9 @@ def test_a_secret_reaches_environment_code_and_nothing_that_is_kept(bed: Bed, tm
     for path in kept:
         content = path.read_bytes()
         if path.suffix == ".zst":
-            content = bed.app.store.blobs.get(str(path.relative_to(home / "blobs")))
-            assert TOKEN.encode() in content
+            content = zstandard.ZstdDecompressor().stream_reader(content).read()
+            # The revision's own source never had it; what its trials said did.
+            assert path.suffixes[0] == ".tar" or TOKEN.encode() in content
         for form in forms:
             assert form not in content, path
 

@@ -24,11 +24,13 @@ from envwright.environment import Environment, Task
 from envwright.errors import Cause, EnvwrightError, UsageError
 from envwright.gateway import Gateway
 from envwright.queue import JobState
+from envwright.queue.state import Worker
 from envwright.record import digest
 from envwright.store import Store, schema
 from envwright.store import result as results
 from envwright.store import sweep as sweeps
 from envwright.store import trial as trials
+from envwright.store import worker as workers
 from envwright.store.call import insert_calls
 from envwright.store.engine import (
     RELEASE_OF_SCHEMA,
@@ -319,6 +321,21 @@ class Hosts:
         agent = {"name": "agent", "trainable": True}
         rewards = {"r": {"score": 0.5, "weight": 1.0}}
         return {"ok": True, "errors": [], "traces": [{"agent": agent, "rewards": rewards}]}
+
+
+def test_a_process_that_starts_over_under_another_name_keeps_its_sweep(store, planned):
+    """Else it would take its own sweep for one that was left behind, and stop it."""
+    first, later = worker_name(), worker_name()
+    table = schema.sweep
+    store.write(workers.hello, Worker(first, 1, stays=False, release="1"))
+    values = {"worker": first, "state": "running"}
+    store.write(lambda c: c.execute(sa.update(table).values(values)) and None)
+    store.write(workers.hello, Worker(later, 1, stays=False, release="1"))
+    gone = sa.update(schema.worker).where(schema.worker.c.id == first).values(gone=True)
+    store.write(lambda c: c.execute(gone) and None)
+    assert store.write(sweeps.take_orphans) == []
+    store.write(lambda c: c.execute(sa.update(schema.worker).values(gone=True)) and None)
+    assert store.write(sweeps.take_orphans) == ["sweep"]
 
 
 def work_of(store, hosts):

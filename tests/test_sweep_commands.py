@@ -66,7 +66,7 @@ class Site:
         assert done.err.splitlines()[-1] == "nothing is left to do"
         return done
 
-    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
+    def until(self, holds: Callable[[], bool], seconds: float = 150) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < deadline, self.inside("sweep", "list").out
@@ -92,27 +92,32 @@ def site(tmp_path_factory, fresh_variables):
 
 @pytest.fixture(scope="module")
 def drained(site):
-    """A sweep that was submitted, looked at, and worked on."""
-    sweep = site.submit("probe", "-m", "p/a", "--agent", "noop", "-n", "2", "--label", "first")
+    """A sweep that was submitted, looked at, and worked on while one of its models failed."""
+    site.models.said["b"] = Reply("that is no request", status=400)
+    agents = ("-m", "p/a", "-m", "p/b", "--agent", "noop")
+    sweep = site.submit("probe", *agents, "-n", "2", "--label", "first")
     before = site.status(sweep)
     site.drain()
+    del site.models.said["b"]
     return sweep, before
 
 
 def test_a_sweep_is_submitted_drained_and_every_trial_is_counted_once(site, drained):
     sweep, before = drained
     assert set(before) == STATUS
-    assert (before["state"], before["total"], before["waiting"]) == ("running", 4, 4)
+    assert (before["state"], before["total"], before["waiting"]) == ("running", 6, 6)
     after = site.status(sweep[:12])
     assert set(after) == STATUS
     assert after["sweep"] == sweep
     assert (after["state"], after["why"], after["labels"]) == ("done", None, ["first"])
     counts = {name: after[name] for name in COUNTS}
-    nothing = {"failed": {}, "waiting": 0, "running": 0, "parked": 0, "cancelled": 0}
-    assert counts == {"total": 4, "scored": 4, "solved": 2, **nothing}
-    of_agent = {"total": 2, "scored": 2, **nothing}
+    nothing = {"waiting": 0, "running": 0, "parked": 0, "cancelled": 0}
+    failed = {"provider": 2}
+    assert counts == {"total": 6, "scored": 4, "solved": 2, "failed": failed, **nothing}
+    of_agent = {"total": 2, "scored": 2, "failed": {}, **nothing}
     assert after["agents"] == {
         "chat:p/a": {**of_agent, "solved": 2, "mean_reward": 1.0},
+        "chat:p/b": {**of_agent, "scored": 0, "solved": 0, "failed": failed, "mean_reward": None},
         "noop": {**of_agent, "solved": 0, "mean_reward": 0.0},
     }
     assert (after["spent_tokens"], after["wasted_tokens"]) == (2 * 15, 0)
@@ -123,10 +128,11 @@ def test_a_sweep_is_submitted_drained_and_every_trial_is_counted_once(site, drai
 
 def test_the_trials_of_a_sweep_are_listed_whole(site, drained):
     rows = site.inside("trial", "list", "--sweep", drained[0], "--json").lines
-    assert len({row["id"] for row in rows}) == 4
+    assert len({row["id"] for row in rows}) == 6
     assert all({"id", "agent", "task", "outcome", "attempts"} <= row.keys() for row in rows)
-    seen = {(row["agent"], row["task"]["index"], row["outcome"]["reward"]) for row in rows}
-    assert seen == {("chat:p/a", n, 1.0) for n in (0, 1)} | {("noop", n, 0.0) for n in (0, 1)}
+    seen = {(row["agent"], row["task"]["index"], row["outcome"].get("reward")) for row in rows}
+    rewards = {"chat:p/a": 1.0, "chat:p/b": None, "noop": 0.0}
+    assert seen == {(agent, n, reward) for agent, reward in rewards.items() for n in (0, 1)}
     assert {row["attempts"] for row in rows} == {1}
 
 
@@ -181,33 +187,22 @@ def test_bad_input_is_one_line_and_changes_nothing(site, drained, args, said):
 def test_a_sweep_that_is_over_can_be_neither_cancelled_nor_its_scored_trials_retried(site, drained):
     sweep, _ = drained
     assert "is done already" in site.inside("sweep", "cancel", sweep).err
-    row = site.inside("trial", "list", "--sweep", sweep, "--json").lines[0]
-    done = site.inside("trial", "retry", row["id"])
+    rows = site.inside("trial", "list", "--sweep", sweep, "--json").lines
+    scored = next(row["id"] for row in rows if row["outcome"]["kind"] == "scored")
+    done = site.inside("trial", "retry", scored)
     assert (done.code, done.out) == (2, "")
     assert "was scored" in done.err
 
 
-def test_a_limit_that_a_person_set_stays(site, drained):
-    assert site.inside("queue", "limit", "p/a", "1").code == 0
-    site.submit("probe", "-m", "p/a", "-n", "1")
-    row = next(r for r in site.inside("queue", "status", "--json").lines if r["queue"] == "p/a")
-    assert (row["limit"], row["live_limit"]) == (1, 1)
-    site.drain()
-
-
-def test_a_failed_trial_is_tried_again_when_it_is_asked_for(site):
-    site.models.said["b"] = Reply("that is no request", status=400)
-    sweep = site.submit("probe", "-m", "p/b", "-n", "2")
-    site.drain()
-    failed = site.status(sweep)
-    assert (failed["state"], failed["failed"]) == ("done", {"provider": 2})
-    one, other = site.inside("trial", "list", "--sweep", sweep, "--json").lines
-    del site.models.said["b"]
+def test_a_failed_trial_is_tried_again_when_it_is_asked_for(site, drained):
+    sweep, _ = drained
+    listing = ("trial", "list", "--sweep", sweep, "--agent", "chat:p/b", "--json")
+    one, other = site.inside(*listing).lines
     done = site.inside("trial", "retry", one["id"][:12], "--json")
     assert (done.code, done.json) == (0, {"trial": one["id"], "sweep": sweep})
-    assert "has no outcome yet" not in done.err
+    assert (site.status(sweep)["state"], site.status(sweep)["waiting"]) == ("running", 1)
     site.drain()
-    rows = {r["id"]: r for r in site.inside("trial", "list", "--sweep", sweep, "--json").lines}
+    rows = {row["id"]: row for row in site.inside(*listing).lines}
     assert (rows[one["id"]]["outcome"]["kind"], rows[one["id"]]["attempts"]) == ("scored", 2)
     assert (rows[other["id"]]["outcome"]["kind"], rows[other["id"]]["attempts"]) == ("failed", 1)
     assert site.status(sweep)["state"] == "done"
@@ -260,59 +255,61 @@ def test_a_run_does_itself_what_was_submitted_and_nobody_works_on(site):
     assert len(site.served.requests) - before == 2
 
 
-def test_a_worker_without_the_key_of_a_sweep_says_so_and_leaves_it_waiting(site):
+def test_a_worker_that_lacks_a_key_or_is_of_another_release_leaves_a_sweep_waiting(site):
     sweep = site.submit("probe", "-m", "p/keyed", "-n", "1", PROBE_KEY=KEY)
     before = len(site.served.requests)
     done = site.drain()
     (line,) = [line for line in done.err.splitlines() if "is not served here" in line]
     assert line.startswith(f"sweep {sweep} is not served here: probe: ")
     assert "PROBE_KEY" in line
-    assert (site.status(sweep)["state"], site.status(sweep)["waiting"]) == ("running", 1)
-    assert len(site.served.requests) == before
-    site.drain(PROBE_KEY=KEY)
-    assert site.status(sweep)["scored"] == 1
-    for file in site.home.rglob("*"):
-        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
 
-
-def test_a_worker_of_another_release_refuses_and_nothing_is_lost(site):
-    sweep = site.submit("probe", "-m", "p/a", "-n", "1", "--fresh")
-
-    def say_release(release: str) -> str:
-        store = Store(site.home)
-        table = schema.sweep
-        old = store.read(lambda c: c.execute(sa.select(table.c.release)).scalars().first())
-        named = sa.update(table).where(table.c.id == sweep)
-        store.write(lambda c: c.execute(named.values(release=release)))
-        store.close()
-        return old
-
-    own = say_release("0.0.9")
-    done = site.inside("worker", "--drain")
+    own = say_release(site.home, sweep, "0.0.9")
+    done = site.inside("worker", "--drain", PROBE_KEY=KEY)
     assert done.code == 2
     *_, line = done.err.splitlines()
     assert line.startswith(f"error: sweep {sweep} was submitted by envwright 0.0.9, and this is ")
     assert f"envwright sweep cancel {sweep}" in line
-    assert site.status(sweep)["waiting"] == 1
-    say_release(own)
-    site.drain()
+    say_release(site.home, sweep, own)
+
+    assert (site.status(sweep)["state"], site.status(sweep)["waiting"]) == ("running", 1)
+    assert len(site.served.requests) == before
+    # A limit that a person set stays, whatever the model's own is.
+    assert site.inside("queue", "limit", "p/keyed", "1").code == 0
+    site.drain(PROBE_KEY=KEY)
     assert site.status(sweep)["scored"] == 1
+    again = site.inside("run", "probe", "-m", "p/keyed", "-n", "1", "--json", PROBE_KEY=KEY)
+    assert (again.code, len(site.served.requests)) == (0, before + 1)
+    rows = {row["queue"]: row for row in site.inside("queue", "status", "--json").lines}
+    assert (rows["p/keyed"]["limit"], rows["p/keyed"]["live_limit"]) == (1, 1)
+    for file in site.home.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
+
+
+def say_release(home: Path, sweep: str, release: str) -> str:
+    """Have a sweep been submitted by this release; by which it was."""
+    store = Store(home)
+    table = schema.sweep
+    named = sa.select(table.c.release).where(table.c.id == sweep)
+    before = store.read(lambda c: c.execute(named).scalar_one())
+    said = sa.update(table).where(table.c.id == sweep).values(release=release)
+    store.write(lambda c: c.execute(said))
+    store.close()
+    return before
 
 
 def test_a_worker_leaves_a_parked_queue_alone_ends_what_is_cancelled_and_goes_on(site):
     """One worker, in a process of its own, through all of it."""
     site.models.said["slow"] = Reply(delay=60)
-    sweep = site.submit("probe", "-m", "p/slow", "-n", "4")
+    sweep = site.submit("probe", "-m", "p/slow", "--agent", "noop", "-n", "4", "--seed", "2")
     assert site.inside("queue", "park", "p/slow", "--why", "lunch").code == 0
     status = site.status(sweep)
-    assert (status["parked"], status["waiting"], status["running"]) == (4, 0, 0)
+    assert (status["parked"], status["waiting"], status["running"]) == (4, 4, 0)
     row = next(r for r in site.inside("queue", "status", "--json").lines if r["queue"] == "p/slow")
     assert (row["parked"], row["parked_until"], row["why"]) == (4, "opened", "lunch")
     worker = site.command.start("worker")
     try:
         # Another queue goes on meanwhile, so the worker is there and could have begun.
-        free = site.submit("probe", "--agent", "noop", "-n", "1", "--fresh")
-        site.until(lambda: site.status(free)["state"] == "done")
+        site.until(lambda: site.status(sweep)["scored"] == 4)
         assert site.status(sweep)["parked"] == 4
         assert site.inside("queue", "open", "p/slow").code == 0
         site.until(lambda: site.status(sweep)["running"] == 2)

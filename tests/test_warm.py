@@ -291,22 +291,21 @@ def test_to_drop_a_part_says_how_many_sandboxes_that_ended():
     play(scene)
 
 
-def test_one_that_is_loaded_already_is_adopted_and_closed_like_any_other():
+def test_one_that_is_lent_is_used_in_place_of_ours_and_left_to_whoever_lends_it():
     async def scene(machine):
-        loaded = machine.loaded(part_of(1))
-        await loaded.pool.call("describe", {}, seconds=1)
-        machine.warm.lend(part_of(1), loaded)
-        assert await machine.visit(part_of(1)) is loaded
-        assert machine.loads == []
-        async with machine.warm.use(part_of(1)):
-            other = machine.loaded(part_of(1))
-            await other.pool.call("describe", {}, seconds=1)
-            machine.warm.lend(part_of(1), other)
+        async with machine.warm.use(part_of(1)) as own:
+            lent = machine.loaded(part_of(1))
+            await lent.pool.call("describe", {}, seconds=1)
+            machine.warm.lend(part_of(1), lent)
             await settle()
             assert machine.open == [0, 1]
-            assert await machine.visit(part_of(1)) is other
+            assert await machine.visit(part_of(1)) is lent is not own
         await settle()
         assert machine.open == [1]
+        assert len(machine.loads) == 1
+        await machine.warm.close()
+        assert machine.open == [1]
+        await lent.pool.close()
 
     play(scene)
 

@@ -252,7 +252,7 @@ class DurableEngine(Engine):
         felt_at = None
         while not stop.is_set() and self._broken is None:
             self._wake.clear()
-            pulse = None
+            pulse, asked = None, time.monotonic()
             with contextlib.suppress(TimeoutError):
                 beat = self.state.beat(self.worker.id)
                 pulse = await asyncio.wait_for(beat, self._times.lost_after)
@@ -262,6 +262,7 @@ class DurableEngine(Engine):
             if felt_at is not None and pulse.now - felt_at > self._times.dead_after / 2:
                 # The database was away, or the machine slept: others may be late for it too.
                 self._steady_since = pulse.now
+            took = time.monotonic() - asked
             felt_at = self._felt_at = pulse.now
             served = await self._served(pulse)
             self._links.felt(pulse)
@@ -269,7 +270,7 @@ class DurableEngine(Engine):
             await asyncio.to_thread(dispatch.learn, pulse, served)
             if drain and not self._performing and not self._left(pulse, served):
                 return
-            await self._pause(pulse)
+            await self._pause(pulse, took)
 
     def _end_cancelled(self, pulse: Pulse) -> None:
         named = [self._running[name] for name in pulse.cancelled & self._running.keys()]
@@ -296,15 +297,16 @@ class DurableEngine(Engine):
             for route, jobs in pulse.left.items()
         )
 
-    async def _pause(self, pulse: Pulse) -> None:
+    async def _pause(self, pulse: Pulse, took: float) -> None:
         busy = bool(self._running or pulse.waiting)
         pause = self._times.busy_beat if busy else self._times.idle_beat
         if pulse.wake_at is not None:
             pause = max(0.02, min(pause, pulse.wake_at - pulse.now))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), pause)
-            # Several things that happen at once are one reason to look.
-            await asyncio.sleep(0.02)
+            # Several things that happen at once are one reason to look. Where much waits, a look
+            # takes long, and others write too.
+            await asyncio.sleep(min(max(0.02, 2 * took), self._times.busy_beat))
 
     async def _served(self, pulse: Pulse) -> Set[str]:
         """The routes that this worker can serve; finding out takes time, and the beat goes on."""

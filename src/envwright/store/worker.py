@@ -23,6 +23,18 @@ def hello(connection: sa.Connection, worker: Worker) -> None:
     row = {"id": worker.id, "release": worker.release, "slots": worker.slots}
     row |= {"stays": worker.stays, "begun_at": now, "beat_at": now}
     connection.execute(insert_or_keep(connection, schema.worker), row)
+    adopt(connection, worker.id)
+
+
+def adopt(connection: sa.Connection, worker: str) -> None:
+    """A process that had to start over under another name still runs its own sweep."""
+    place = worker.partition("~")[0]
+    table = schema.sweep
+    connection.execute(
+        sa.update(table)
+        .where(table.c.worker.startswith(f"{place}~", autoescape=True))
+        .values(worker=worker)
+    )
 
 
 def beat(connection: sa.Connection, worker: str) -> Pulse | None:
