@@ -120,10 +120,14 @@ class App:
 
     def gateway(self, models: Iterable[Model] = ()) -> Gateway:
         """The door, holding the keys of these models and no others."""
-        gateway = Gateway({}, self.store, self.say)
+        gateway = Gateway({}, self, self.say)
         self.give_keys(gateway, models)
         self.stack.push_async_callback(gateway.close)
         return gateway
+
+    def record(self, trial: str, attempt: int, call: ModelCall, /) -> None:
+        """The gateway's ledger: a command that never asks a model leaves no store behind."""
+        self.store.record(trial, attempt, call)
 
     def give_keys(self, gateway: Gateway, models: Iterable[Model]) -> None:
         for model in models:
