@@ -29,7 +29,7 @@ MODELS = ("chaos/one", "chaos/two", "chaos/three")
 TASKS = 67
 """On each model: 201 trials."""
 TURNS = 3
-LIMIT = 6
+LIMIT = 5
 WORKERS = 3
 MOST_KILLS = 8
 KILL_EVERY = (10.0, 20.0)
@@ -186,7 +186,7 @@ class Chaos:
             )
 
     def play(self, seconds: float, interlude: Callable[["Chaos"], None] | None = None) -> None:
-        """Until the last worker has nothing left to do; the interlude comes after two kills."""
+        """Until the last worker has nothing left to do; the interlude is after the first kill."""
         chance = random.Random(self.seed)
         self.workers = [self.start_worker() for _ in range(WORKERS)]
         begun, next_kill = time.monotonic(), math.inf
@@ -209,7 +209,7 @@ class Chaos:
                 continue
             self.kill(chance.choice(self.workers))
             next_kill = time.monotonic() + chance.uniform(*KILL_EVERY)
-            if interlude is not None and len(self.kills) == 2:
+            if interlude is not None and len(self.kills) == 1:
                 interlude(self)
 
     def was_down(self) -> bool:

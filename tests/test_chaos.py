@@ -1,4 +1,4 @@
-"""Chaos on SQLite: workers are killed and come back, the provider sends them away."""
+"""Chaos on SQLite: workers are killed and come back, one sleeps, the provider sends them away."""
 
 import os
 
@@ -10,6 +10,8 @@ from envwright.store import Store
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
+ASLEEP_SECONDS = 15.0
+"""Long enough to be taken for dead."""
 
 
 def test_nothing_is_lost_or_done_twice_whatever_is_killed(envwright, tmp_path, home):
@@ -18,8 +20,8 @@ def test_nothing_is_lost_or_done_twice_whatever_is_killed(envwright, tmp_path, h
         chaos = Chaos(envwright, tmp_path, store, SEED, log=log)
         try:
             chaos.submit(url)
-            stops = os.environ.get("CHAOS_STOP")
-            chaos.play(300, (lambda chaos: chaos.stop(20.0)) if stops else None)
+            chaos.play(300, lambda chaos: chaos.stop(ASLEEP_SECONDS))
+            assert chaos.stops
             check_all(chaos)
         finally:
             chaos.stop_all()
