@@ -67,7 +67,8 @@ def test_sampling_and_a_drawn_selection_reach_the_model_and_the_plan(envwright, 
         ]
     finally:
         store.close()
-    first, second = (json.loads(plan) if isinstance(plan, str) else plan for plan in plans)
+    # One plan for each environment of a sweep.
+    (first,), (second,) = (json.loads(p) if isinstance(p, str) else p for p in plans)
     assert {**first["sampling"], **SAMPLING} == first["sampling"]
     assert first["tasks"] == second["tasks"]
     assert [index for index, _ in first["tasks"]] != [0, 1], "the first ones are no draw"

@@ -35,7 +35,10 @@ IN_FLIGHT = ("ENQUEUED", "DELAYED", "PENDING")
 
 class DbosTickets:
     def __init__(self, engine: sa.Engine) -> None:
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)
+        logger = logging.getLogger("dbos")
+        logger.setLevel(logging.CRITICAL)
+        # Else it takes hold of stderr, which may be closed when it looks again.
+        logger.handlers = [logging.NullHandler()]
         self._client = DBOSClient(
             system_database_engine=engine,
             dbos_system_schema=SCHEMA,
