@@ -7,8 +7,9 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
-# A file's tests share what they start, so a file stays together.
-AT_ONCE := -n 2 --dist loadfile
+# Most tests wait for processes, so three files at a time keep two cores busy. A file's tests
+# share what they start, so a file stays together.
+AT_ONCE := -n 3 --dist loadfile
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
