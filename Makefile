@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 # Most tests wait for processes, so three files at a time keep two cores busy. A file's tests
 # share what they start, so a file stays together.
-AT_ONCE := -n 3 --dist loadfile
+AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"

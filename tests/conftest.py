@@ -1,6 +1,7 @@
 """What tests share: one folder of venvs, a home per test, the command line as a process."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no failure of a property.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests go first: what is left for the end should be short."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")
