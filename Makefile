@@ -1,5 +1,5 @@
 # Every target installs what it needs: `make demo` and `make test` work on a fresh machine.
-.PHONY: setup demo test test-quick check bench clean
+.PHONY: setup demo test test-quick chaos check bench clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -15,6 +15,7 @@ help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
 	@echo "make test        all tests"
 	@echo "make test-quick  the tests that take seconds"
+	@echo "make chaos       workers that are killed, a provider that sends away, a database that restarts"
 	@echo "make check       format, lint, types, imports, docs"
 	@echo "make bench       speed, as ratios in one run"
 
@@ -37,10 +38,13 @@ demo: setup
 	$(BIN)/envwright demo
 
 test: setup
-	$(BIN)/python -m pytest $(AT_ONCE)
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos"
 
 test-quick: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos"
+
+chaos: setup
+	$(BIN)/python -m pytest -m chaos
 
 check: $(STAMP)
 	$(BIN)/ruff format --check --quiet .

@@ -8,7 +8,7 @@ from chaos import Chaos, crowd
 from checks import check_all
 from envwright.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.chaos
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 ASLEEP_SECONDS = 15.0
 """Long enough to be taken for dead."""

@@ -11,7 +11,7 @@ from checks import check_all
 from envwright.store import Store
 from postgres import Postgres, serve_postgres
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.chaos
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 
 
