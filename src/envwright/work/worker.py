@@ -5,6 +5,7 @@ and shares what each provider said of its limits with the workers beside it.
 """
 
 import asyncio
+import math
 import os
 import resource
 import secrets
@@ -106,6 +107,8 @@ class Workshop:
                 task.cancel()
             await asyncio.gather(*self._telling, return_exceptions=True)
             await self.warm.close()
+            # Whoever asks through the same door after it works alone.
+            self._gateway.rely(math.inf)
 
     # What a trial needs
 
