@@ -528,6 +528,7 @@ def test_a_killed_worker_is_survived_and_only_what_it_ran_is_run_again(mortal):
     assert mortal.most(queue, p) <= 9 + len(orphans)
 
 
+@pytest.mark.chaos
 @durable
 def test_a_worker_that_slept_records_no_second_result_and_goes_on(mortal):
     mortal.crew(2)
