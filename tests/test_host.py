@@ -113,17 +113,18 @@ def raising(bed: Bed, hostile: Loaded) -> dict[str, Told]:
 
 
 @pytest.fixture(scope="module")
-def ending(bed: Bed, root: Path, hostile: Loaded, raising: dict[str, Told]) -> dict[str, Told]:
-    """Crashes and hangs, each kind with processes of its own, at the same time: hangs take long."""
+def crashed(bed: Bed, root: Path) -> Loaded:
+    """Where what crashes is run: in one process at first, so all of them are in it."""
+    return bed.do(bed.load(root))
 
-    async def both() -> dict[str, Told]:
-        other = await bed.load(root)
-        more = () if hostile.environment.kind is Kind.VERIFIERS_V0 else PAST_THE_DIALECT
-        crashes = tell(bed, hostile, (*BYSTANDERS, *DEADLY, *more))
-        hangs = tell(bed, other, (BYSTANDER_OF_HANGS, *STUCK))
-        return {name: told for each in await asyncio.gather(crashes, hangs) for name, told in each}
 
-    return bed.do(both())
+@pytest.fixture(scope="module")
+def ending(bed: Bed, root: Path, crashed: Loaded, raising: dict[str, Told]) -> dict[str, Told]:
+    """Crashes and hangs, each kind with processes of its own."""
+    more = () if crashed.environment.kind is Kind.VERIFIERS_V0 else PAST_THE_DIALECT
+    crashes = sweep(bed, crashed, (*BYSTANDERS, *DEADLY, *more))
+    hangs = sweep(bed, bed.do(bed.load(root)), (BYSTANDER_OF_HANGS, *STUCK))
+    return {**crashes, **hangs}
 
 
 def sweep(bed: Bed, loaded: Loaded, does: tuple[str, ...]) -> dict[str, Told]:
@@ -318,8 +319,8 @@ def test_a_reward_that_blocks_for_ever_costs_its_own_trial_only(ending):
 
 
 @pytest.mark.slow
-def test_after_all_that_the_next_host_starts_clean(bed, hostile, ending):
-    told = sweep(bed, hostile, ("fine",))["fine"]
+def test_after_all_that_the_next_host_starts_clean(bed, crashed, ending):
+    told = sweep(bed, crashed, ("fine",))["fine"]
     assert told.states == ["finished"]
     assert isinstance(told.outcome, Scored)
 

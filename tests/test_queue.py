@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -112,6 +113,18 @@ def test_a_delayed_job_starts_no_earlier_than_asked(bed):
     assert bed.stats(queue).parked == 1
     bed.settle(p)
     assert bed.lines(p, "begin")[0]["t"] - began >= 0.6
+
+
+def test_jobs_that_run_again_at_once_are_each_run_out(bed):
+    bed.crew()
+    queue, p = bed.queue(20), fresh()
+    payload: dict[str, Any] = {}
+    for _ in range(6):
+        payload = {"then": "park", "seconds": 0.0, "next": payload}
+    bed.submit(*[job(f"{p}{n}", queue, **payload) for n in range(20)])
+    assert set(bed.settle(p).values()) == {"done"}
+    assert set(Counter(bed.names(p)).values()) == {7}
+    assert all(hand.is_alive() for hand in bed.hands.values() if hand.process)
 
 
 @pytest.mark.parametrize("how", ["parked", "failing", "complaining"])

@@ -64,6 +64,8 @@ class Dispatch:
     def start(self, worker: Worker, perform: Perform) -> None:
         """In a thread without a loop: DBOS would take that of its caller for its own."""
         global _current
+        if _current is not None:
+            raise RuntimeError("a worker runs in this process already: there is room for one")
         self._perform, self._worker, self._free = perform, worker, worker.slots
         config: DBOSConfig = {
             "name": APPLICATION,

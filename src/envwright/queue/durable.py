@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from envwright.errors import EnvwrightError, Fault
 from envwright.queue.job import Cancel, Engine, Fail, Handler, Job, QueueStats, Result
-from envwright.queue.state import Pulse, State, Times, Worker, ticket_of
+from envwright.queue.state import Pulse, State, Times, Worker
 
 if TYPE_CHECKING:
     from envwright.queue.dispatch import Dispatch
@@ -73,6 +73,7 @@ class DurableEngine(Engine):
         self._times = times or Times()
         self._handlers: Mapping[str, Handler] = {}
         self._running: dict[str, Running] = {}
+        """By ticket: a job may run again before its former run has heard that it is settled."""
         self._performing = 0
         self._asked: dict[str, asyncio.Future[bool]] = {}
         """Route → whether it is served, as soon as that is known."""
@@ -193,14 +194,14 @@ class DurableEngine(Engine):
         if job is None or worker != self.worker.id:
             return
         task = asyncio.ensure_future(self._handle(job))
-        running = self._running[job.id] = Running(job, task)
+        running = self._running[ticket] = Running(job, task)
         try:
             await asyncio.wait({task})
             # If others took this worker for dead, they have its jobs: nothing is written.
             if worker == self.worker.id:
                 await self._settle(running, worker)
         finally:
-            del self._running[job.id]
+            del self._running[ticket]
 
     async def _settle(self, running: Running, worker: str) -> None:
         job, task = running.job, running.task
@@ -273,7 +274,7 @@ class DurableEngine(Engine):
             await self._pause(pulse, took)
 
     def _end_cancelled(self, pulse: Pulse) -> None:
-        named = [self._running[name] for name in pulse.cancelled & self._running.keys()]
+        named = [each for each in self._running.values() if each.job.id in pulse.cancelled]
         # Once: a second time would cut short what it does to end well.
         ending = [running for running in named if not running.cancelled]
         for running in ending:
@@ -351,7 +352,7 @@ class DurableEngine(Engine):
         return own or self._links.is_gone(worker)
 
     def _worked_on(self, dispatch: "Dispatch") -> Set[str]:
-        return dispatch.begun | {ticket_of(running.job) for running in self._running.values()}
+        return dispatch.begun | self._running.keys()
 
     async def _prune(self) -> None:
         while True:

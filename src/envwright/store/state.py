@@ -1,7 +1,9 @@
-"""`JobStore`: the queue's `State`, each method one transaction of the store's writer."""
+"""`JobStore`: the queue's `State`, each method one transaction of the store's writer.
+
+All that is written here may be written twice: a commit that is not answered is repeated.
+"""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -16,8 +18,7 @@ from envwright.store import job as jobs
 from envwright.store import queue as queues
 from envwright.store import schema
 from envwright.store import worker as workers
-from envwright.store.engine import CommitUnknown
-from envwright.store.store import Query, Store
+from envwright.store.store import Store
 
 PRUNE_PAUSE_SECONDS = 0.1
 """Between batches: others write too."""
@@ -31,27 +32,21 @@ class JobStore:
         self._times = times or Times()
         self.tickets = DbosTickets(store.queue_engine)
 
-    async def _write(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """All that is written here may be written twice: an unanswered commit is repeated."""
-        while True:
-            with contextlib.suppress(CommitUnknown):
-                return await self._store.write_soon(query, *args, **kwargs)
-
     async def ensure_queue(self, name: str, limit: int) -> None:
-        await self._write(queues.ensure_queue, name, limit)
+        await self._store.write_surely(queues.ensure_queue, name, limit)
         await asyncio.to_thread(self.tickets.open_queue, name)
 
     async def set_limit(self, name: str, limit: int) -> None:
-        await self._write(queues.set_limit, name, limit)
+        await self._store.write_surely(queues.set_limit, name, limit)
 
     async def park(self, name: str, seconds: float, why: str | None) -> None:
-        await self._write(queues.park_queue, name, seconds, why)
+        await self._store.write_surely(queues.park_queue, name, seconds, why)
 
     async def open(self, name: str) -> None:
-        await self._write(queues.open_queue, name)
+        await self._store.write_surely(queues.open_queue, name)
 
     async def complain(self, name: str, seconds: float, fault: Fault) -> None:
-        await self._write(queues.complain, name, seconds, fault)
+        await self._store.write_surely(queues.complain, name, seconds, fault)
 
     async def stats(self) -> Mapping[str, QueueStats]:
         return await asyncio.to_thread(self._store.read, queues.queue_stats)
@@ -70,7 +65,7 @@ class JobStore:
                 after=after,
                 again=again,
             )
-            added += await self._write(put)
+            added += await self._store.write_surely(put)
         return added
 
     async def submit_last(
@@ -82,7 +77,7 @@ class JobStore:
             jobs.submit_jobs(connection, self.tickets, [job], 0.0, after, again=True)
             record(connection)
 
-        await self._write(put)
+        await self._store.write_surely(put)
 
     async def cancel(self, ids: Sequence[str], why: str) -> int:
         found = 0
@@ -93,29 +88,29 @@ class JobStore:
 
     async def cancel_where(self, which: sa.ColumnElement[bool], why: str) -> tuple[int, int]:
         """How many were not started, and how many run and are ended soon."""
-        return await self._write(jobs.cancel_jobs, self.tickets, which, why)
+        return await self._store.write_surely(jobs.cancel_jobs, self.tickets, which, why)
 
     async def claim(self, ticket: str, worker: str) -> Job | None:
-        return await self._write(jobs.claim_job, self.tickets, ticket, worker)
+        return await self._store.write_surely(jobs.claim_job, self.tickets, ticket, worker)
 
     async def settle(self, job: Job, worker: str, result: Result) -> bool:
-        return await self._write(jobs.settle_job, self.tickets, job, worker, result)
+        return await self._store.write_surely(jobs.settle_job, self.tickets, job, worker, result)
 
     async def give_back(self, job: Job, worker: str) -> bool:
-        return await self._write(jobs.give_back_job, self.tickets, job, worker)
+        return await self._store.write_surely(jobs.give_back_job, self.tickets, job, worker)
 
     async def hello(self, worker: Worker) -> None:
-        await self._write(workers.hello, worker)
+        await self._store.write_surely(workers.hello, worker)
 
     async def beat(self, worker: str) -> Pulse | None:
-        return await self._write(workers.beat, worker)
+        return await self._store.write_surely(workers.beat, worker)
 
     async def leave(self, worker: str) -> None:
-        await self._write(workers.leave, self.tickets, worker)
+        await self._store.write_surely(workers.leave, self.tickets, worker)
 
     async def put_back(self, tickets: Sequence[str]) -> None:
         if tickets:
-            await self._write(jobs.put_back, self.tickets, tickets)
+            await self._store.write_surely(jobs.put_back, self.tickets, tickets)
 
     async def held(self, worker: str) -> frozenset[str]:
         return await asyncio.to_thread(self._store.read, workers.held_by, self.tickets, worker)
@@ -124,14 +119,14 @@ class JobStore:
         self, worker: str, is_gone: Callable[[str], bool], *, judge: bool = True
     ) -> tuple[Sequence[str], Sequence[str]]:
         seconds = self._times.dead_after if judge else None
-        return await self._write(workers.reap, self.tickets, worker, is_gone, seconds)
+        return await self._store.write_surely(workers.reap, self.tickets, worker, is_gone, seconds)
 
     async def prune(self) -> None:
         """Tickets that ended long ago; and nothing waits for ever."""
-        await self._write(workers.forget)
+        await self._store.write_surely(workers.forget)
         stray = await asyncio.to_thread(self._store.read, workers.stray, self.tickets)
-        await self._write(workers.mend, self.tickets, stray)
-        while await self._write(self.tickets.prune, self._times.kept):
+        await self._store.write_surely(workers.mend, self.tickets, stray)
+        while await self._store.write_surely(self.tickets.prune, self._times.kept):
             await asyncio.sleep(PRUNE_PAUSE_SECONDS)
 
     def close(self) -> None:
