@@ -3,7 +3,6 @@
 Environment code that misbehaves costs its own trial, and the failure names it.
 """
 
-import asyncio
 import json
 import sys
 import time
