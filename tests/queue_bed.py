@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ class Hand:
         self.process.send_signal(number)
 
 
-class Bed:
+class Bed(ABC):
     """What the three have in common."""
 
     engine: Engine
@@ -85,14 +86,16 @@ class Bed:
         self._old: list[str] = []
         self.hands: dict[str, Hand] = {}
 
-    def hand(self, name: str | None = None, *, alone: bool = False, drain: bool = False) -> Hand:
-        raise NotImplementedError
+    @abstractmethod
+    def hand(
+        self, name: str | None = None, *, alone: bool = False, drain: bool = False
+    ) -> Hand: ...
 
-    def crew(self, hands: int = 2) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def crew(self, hands: int = 2) -> None: ...
 
-    def states(self, prefix: str) -> dict[str, str]:
-        raise NotImplementedError
+    @abstractmethod
+    def states(self, prefix: str) -> dict[str, str]: ...
 
     # Doing
 
@@ -169,8 +172,8 @@ class Bed:
         self.until(lambda: final.issuperset(self.states(prefix).values()), seconds)
         return self.states(prefix)
 
-    def failures(self) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def failures(self) -> list[str]: ...
 
     def close(self) -> None:
         self.loop.close()

@@ -310,7 +310,8 @@ def test_the_local_model_answers_in_every_protocol():
             for tongue in TONGUES:
                 stage.tongue = tongue
                 short = "max_output_tokens" if tongue is RESPONSES else "max_tokens"
-                asked = {**tongue.ask("Say hello."), short: 12}
+                # Its stream of messages has no beginning if the first token is half a character.
+                asked = {**tongue.ask("Say hello."), short: 12, "temperature": 0}
                 for stream in (False, True):
                     grant = stage.grant(model)
                     said = await stage.ask(grant, stream=stream, **asked)

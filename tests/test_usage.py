@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from envwright.budget import Budget
+from envwright.gateway.gateway import WIRES
 from envwright.model import price_of
 from envwright.trace import Usage
 from provider import SPEECHES, Provider, Reply
@@ -24,6 +25,13 @@ THRIFTY = Reply("one two", usage=(100, 20), cached=40, written=10, reasoning=7)
 COUNTED = Usage(
     input_tokens=100, output_tokens=20, cached_tokens=40, cache_write_tokens=10, reasoning_tokens=7
 )
+
+
+@pytest.mark.parametrize("kept", ["input_tokens", "output_tokens", "prompt_tokens", "nothing"])
+def test_half_a_usage_is_none(kept: str):
+    """A stream that is broken off, or begins late, tells one number of the two."""
+    for wire in (wire for wire in WIRES if wire.vital):
+        assert wire.usage_of({"usage": {kept: 12}}) is None
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,13 @@ def hide(answer: Json, name: str) -> Json:
 def usage_of(answer: Json) -> Usage | None:
     usage = mapping(answer.get("usage"))
     asked, said = count(usage, "input_tokens"), count(usage, "output_tokens")
-    if asked is None and said is None:
+    if asked is None or said is None:
         return None
     read = count(usage, "cache_read_input_tokens") or 0
     written = count(usage, "cache_creation_input_tokens") or 0
     return Usage(
-        input_tokens=(asked or 0) + read + written,
-        output_tokens=said or 0,
+        input_tokens=asked + read + written,
+        output_tokens=said,
         cached_tokens=read,
         cache_write_tokens=written,
         reasoning_tokens=count(usage.get("output_tokens_details"), "thinking_tokens") or 0,

@@ -91,15 +91,18 @@ def count(holder: Any, name: str) -> int | None:
 
 
 def openai_usage(answer: Json, asked: str, said: str) -> Usage | None:
-    """Tokens in the shape that OpenAI's protocols share; only their names differ."""
+    """Tokens in the shape that OpenAI's protocols share; only their names differ.
+
+    Half of it is none: what is missing would count as nothing.
+    """
     usage = mapping(answer.get("usage"))
     input_tokens, output_tokens = count(usage, asked), count(usage, said)
-    if input_tokens is None and output_tokens is None:
+    if input_tokens is None or output_tokens is None:
         return None
     details = usage.get(f"{asked}_details")
     return Usage(
-        input_tokens=input_tokens or 0,
-        output_tokens=output_tokens or 0,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
         cached_tokens=count(details, "cached_tokens") or 0,
         cache_write_tokens=count(details, "cache_write_tokens") or 0,
         reasoning_tokens=count(usage.get(f"{said}_details"), "reasoning_tokens") or 0,
