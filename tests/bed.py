@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 from envwright.agent import AgentKind, AgentSpec
 from envwright.agent.script import Script
 from envwright.app import App
-from envwright.app.sweep import Watch, plan_request, run_planned
+from envwright.app.plan import plan_request
+from envwright.app.sweep import Watch, run_planned
 from envwright.budget import Budget
 from envwright.finding import Finding
 from envwright.gateway import Gateway

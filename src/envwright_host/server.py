@@ -7,6 +7,7 @@ when the next line hangs for ever.
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import json
 import socket
@@ -76,6 +77,9 @@ class Server:
         async with importlib.import_module(DIALECTS[self.kind]).Dialect() as dialect:
             self.calls = {name: getattr(dialect, name) for name in CALLS if hasattr(dialect, name)}
             self.is_tired = lambda: dialect.tired
+            # What is imported stays.
+            gc.freeze()
+            gc.enable()
             self.wire.send({"ready": True})
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:

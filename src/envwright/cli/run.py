@@ -6,7 +6,8 @@ import sys
 import click
 
 from envwright.app import App
-from envwright.app.sweep import Watch, estimate_all
+from envwright.app.plan import estimate_all
+from envwright.app.sweep import Watch
 from envwright.app.sweep import run as run_sweep
 from envwright.cli import EXIT_FINDINGS, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
 from envwright.cli.bars import Bars

@@ -23,6 +23,38 @@ FINAL_WORDS = tuple(str(state) for state in FINAL)
 STARTABLE = (str(JobState.WAITING), str(JobState.RUNNING))
 NOT_STARTED = (str(JobState.HELD), str(JobState.WAITING))
 
+# What every run of a job executes is built once: that takes longer than the database does.
+_id, _run, _worker = sa.bindparam("of_id"), sa.bindparam("of_run"), sa.bindparam("of_worker")
+_this_run = sa.and_(schema.job.c.id == _id, schema.job.c.run == _run)
+_running = schema.job.c.state == str(JobState.RUNNING)
+_waiting = schema.job.c.state == str(JobState.WAITING)
+MINE = (_this_run, schema.job.c.worker == _worker, _running)
+HELD_BY = sa.select(schema.job.c.id).where(*MINE).with_for_update()
+CHANGE_MINE = sa.update(schema.job).where(*MINE).returning(schema.job)
+CHANGE_NOBODYS = (
+    sa.update(schema.job).where(_this_run, schema.job.c.state.in_(STARTABLE)).returning(schema.job)
+)
+CLAIM = (
+    sa.update(schema.job)
+    .where(
+        _this_run,
+        sa.or_(
+            sa.and_(_waiting, schema.job.c.ready_at <= sa.bindparam("of_now")),
+            sa.and_(_running, schema.job.c.worker == _worker),
+        ),
+    )
+    .returning(schema.job)
+)
+EARLY = sa.select(schema.job).where(_this_run, _waiting)
+HELD = (
+    sa.select(schema.job)
+    .where(schema.job.c.id == _id, schema.job.c.state == str(JobState.HELD))
+    .with_for_update()
+)
+WAITED_FOR = sa.delete(schema.job_after).where(schema.job_after.c.waits_for == _id)
+WAITED_FOR = WAITED_FOR.returning(schema.job_after.c.job)
+STILL_WAITS = sa.select(sa.literal(1)).where(schema.job_after.c.job == _id).limit(1)
+
 
 def to_job(row: sa.Row[Any]) -> Job:
     return Job(
@@ -66,6 +98,8 @@ def submit_jobs(
             tickets.put(connection, added[name], delay_seconds)
     if after:
         lock(connection, after)
+        for name in added:
+            forget_ended(connection, schema.job_after.c.job == name)
         release(connection, tickets, added)
     return len(added)
 
@@ -120,79 +154,59 @@ def wait_for(connection: sa.Connection, job: Job, after: Sequence[str]) -> None:
 
 def release(connection: sa.Connection, tickets: Tickets, held: Iterable[str]) -> None:
     """Put those of these jobs into their queues that wait for nothing any more."""
-    table, after = schema.job, schema.job_after
-    waited = table.alias("waited")
     for name in sorted(held):
         # Locked first: of two that end at once, the later one sees that the other has.
-        row = connection.execute(
-            sa.select(table)
-            .where(table.c.id == name, table.c.state == str(JobState.HELD))
-            .with_for_update()
-        ).one_or_none()
-        if row is None:
+        row = connection.execute(HELD, {"of_id": name}).one_or_none()
+        if row is None or connection.execute(STILL_WAITS, {"of_id": name}).scalar() is not None:
             continue
-        open_ones = (
-            sa.select(sa.literal(1))
-            .select_from(after.outerjoin(waited, waited.c.id == after.c.waits_for))
-            .where(after.c.job == name)
-            .where(sa.or_(waited.c.id.is_(None), waited.c.state.in_(ACTIVE)))
-            .limit(1)
+        connection.execute(
+            sa.update(schema.job)
+            .where(schema.job.c.id == name)
+            .values(state=str(JobState.WAITING), ready_at=clock(connection))
         )
-        if connection.execute(open_ones).scalar() is None:
-            now = clock(connection)
-            connection.execute(
-                sa.update(table)
-                .where(table.c.id == name)
-                .values(state=str(JobState.WAITING), ready_at=now)
-            )
-            tickets.put(connection, to_job(row), 0.0)
+        tickets.put(connection, to_job(row), 0.0)
 
 
-def release_after(connection: sa.Connection, tickets: Tickets, ended: Sequence[str]) -> None:
-    """What came after these jobs may be due now."""
+def release_after(connection: sa.Connection, tickets: Tickets, ended: Iterable[str]) -> None:
+    """What came after these jobs waits for them no longer, and may be due now."""
     held: set[str] = set()
-    for start in range(0, len(ended), BATCH):
-        table = schema.job_after
-        some = ended[start : start + BATCH]
-        statement = sa.select(table.c.job).where(table.c.waits_for.in_(some)).distinct()
-        held.update(connection.execute(statement).scalars())
+    for name in sorted(ended):
+        held.update(connection.execute(WAITED_FOR, {"of_id": name}).scalars())
     release(connection, tickets, held)
 
 
 def release_due(connection: sa.Connection, tickets: Tickets) -> None:
     """Whatever is held and waits for nothing; there is none unless something went wrong."""
     table, after = schema.job, schema.job_after
-    waited = table.alias("waited")
-    open_ones = (
-        sa.select(sa.literal(1))
-        .select_from(after.outerjoin(waited, waited.c.id == after.c.waits_for))
-        .where(after.c.job == table.c.id)
-        .where(sa.or_(waited.c.id.is_(None), waited.c.state.in_(ACTIVE)))
-    )
+    forget_ended(connection, sa.true())
+    waits = sa.select(sa.literal(1)).where(after.c.job == table.c.id)
     statement = sa.select(table.c.id).where(
-        table.c.state == str(JobState.HELD), sa.not_(open_ones.exists())
+        table.c.state == str(JobState.HELD), sa.not_(waits.exists())
     )
     release(connection, tickets, list(connection.execute(statement).scalars()))
+
+
+def forget_ended(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+    """Nobody waits for what is final."""
+    table, after = schema.job, schema.job_after
+    ended = sa.select(sa.literal(1)).where(
+        table.c.id == after.c.waits_for, table.c.state.in_(FINAL_WORDS)
+    )
+    connection.execute(sa.delete(after).where(which, ended.exists()))
 
 
 def claim_job(connection: sa.Connection, tickets: Tickets, ticket: str, worker: str) -> Job | None:
     """The job of a ticket, running from now on; asked twice, the same is answered twice."""
     name, run = read_ticket(ticket)
-    table, now = schema.job, clock(connection)
-    which = sa.and_(table.c.id == name, table.c.run == run)
-    waits = table.c.state == str(JobState.WAITING)
-    due = table.c.ready_at <= now + EARLY_SECONDS
-    mine = sa.and_(table.c.state == str(JobState.RUNNING), table.c.worker == worker)
-    row = connection.execute(
-        sa.update(table)
-        .where(which, sa.or_(sa.and_(waits, due), mine))
-        .values(state=str(JobState.RUNNING), worker=worker, begun_at=now)
-        .returning(table)
-    ).one_or_none()
+    now = clock(connection)
+    which = {"of_id": name, "of_run": run}
+    values = {"state": str(JobState.RUNNING), "worker": worker, "begun_at": now}
+    due = {"of_worker": worker, "of_now": now + EARLY_SECONDS}
+    row = connection.execute(CLAIM, {**which, **due, **values}).one_or_none()
     if row is not None:
         return to_job(row)
     # Tickets come up by the clock of some worker, and that one was fast.
-    early = connection.execute(sa.select(table).where(which, waits)).one_or_none()
+    early = connection.execute(EARLY, which).one_or_none()
     if early is not None:
         again(connection, tickets, to_job(early), None, max(0.0, early.ready_at - now), None)
     return None
@@ -200,29 +214,23 @@ def claim_job(connection: sa.Connection, tickets: Tickets, ticket: str, worker: 
 
 def is_held(connection: sa.Connection, job: Job, worker: str) -> bool:
     """Whether this worker still runs the job; as long as the transaction lasts, if so."""
-    table = schema.job
-    mine = sa.select(table.c.id).where(
-        table.c.id == job.id,
-        table.c.run == job.run,
-        table.c.worker == worker,
-        table.c.state == str(JobState.RUNNING),
-    )
-    return connection.execute(mine.with_for_update()).first() is not None
+    mine = {"of_id": job.id, "of_run": job.run, "of_worker": worker}
+    return connection.execute(HELD_BY, mine).first() is not None
 
 
 def hold(
     connection: sa.Connection, job: Job, worker: str | None, values: dict[str, Any]
 ) -> sa.Row[Any] | None:
     """Change a job that this worker runs, or nobody does; None when it is another's by now."""
-    table = schema.job
-    mine = sa.and_(table.c.worker == worker, table.c.state == str(JobState.RUNNING))
-    return connection.execute(
-        sa.update(table)
-        .where(table.c.id == job.id, table.c.run == job.run)
-        .where(table.c.state.in_(STARTABLE) if worker is None else mine)
-        .values({"reserved_tokens": 0, "reserved_usd": 0.0, **values})
-        .returning(table)
-    ).one_or_none()
+    change = CHANGE_NOBODYS if worker is None else CHANGE_MINE
+    computed = {k: v for k, v in values.items() if isinstance(v, sa.ColumnElement)}
+    if computed:
+        change = change.values(computed)
+    plain = {k: v for k, v in values.items() if k not in computed}
+    of_run = {"of_id": job.id, "of_run": job.run}
+    of_worker = {} if worker is None else {"of_worker": worker}
+    free = {"reserved_tokens": 0, "reserved_usd": 0.0}
+    return connection.execute(change, {**free, **plain, **of_run, **of_worker}).one_or_none()
 
 
 def settle_job(

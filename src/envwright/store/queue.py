@@ -19,6 +19,9 @@ NEWS_SECONDS = 0.5
 FOREVER_SECONDS = 100 * 365 * 86400.0
 
 
+QUEUE = sa.select(schema.queue).where(schema.queue.c.name == sa.bindparam("of_name"))
+
+
 def clock(connection: sa.Connection) -> float:
     """Now, as the database sees it: the same for every machine that shares it."""
     if connection.dialect.name == "sqlite":
@@ -126,8 +129,7 @@ def learn(
         return before.after_failure(learned.failure, learned.seconds, now, learned.retry)
 
     # A queue that is well learns nothing from a success, and nobody waits for its row.
-    table = schema.queue
-    row = connection.execute(sa.select(table).where(table.c.name == name)).one_or_none()
+    row = connection.execute(QUEUE, {"of_name": name}).one_or_none()
     if row is None or lesson(to_health(row)) == to_health(row):
         return
     if (row := lock_queue(connection, name)) is None:

@@ -67,6 +67,12 @@ LAST_STATES = (
     .order_by(schema.attempt.c.n.desc())
     .limit(LOST_ATTEMPTS)
 )
+OPENED = sa.select(schema.attempt.c.n).where(
+    OF_TRIAL,
+    schema.attempt.c.worker == sa.bindparam("by_worker"),
+    schema.attempt.c.started_at == sa.bindparam("now"),
+    schema.attempt.c.state == str(AttemptState.RUNNING),
+)
 INSERT_GRADE = sa.insert(schema.grade)
 SET_OUTCOME = (
     sa.update(schema.trial)
@@ -152,12 +158,8 @@ def set_outcome(connection: sa.Connection, trial: str, outcome: Outcome, now: da
 
 def opened_attempt(connection: sa.Connection, trial: str, worker: str, now: datetime) -> int | None:
     """The attempt that this worker opened at this very moment, should it ask twice."""
-    table = schema.attempt
-    return connection.execute(
-        sa.select(table.c.n)
-        .where(table.c.trial == trial, table.c.worker == worker, table.c.started_at == now)
-        .where(table.c.state == str(AttemptState.RUNNING))
-    ).scalar()
+    values = {"of_trial": trial, "by_worker": worker, "now": now}
+    return connection.execute(OPENED, values).scalar()
 
 
 def close_lost(connection: sa.Connection, trial: str, now: datetime) -> list[int]:
