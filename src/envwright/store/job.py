@@ -24,15 +24,19 @@ STARTABLE = (str(JobState.WAITING), str(JobState.RUNNING))
 NOT_STARTED = (str(JobState.HELD), str(JobState.WAITING))
 
 # What every run of a job executes is built once: that takes longer than the database does.
-_id, _run, _worker = sa.bindparam("of_id"), sa.bindparam("of_run"), sa.bindparam("of_worker")
+_id = sa.bindparam("of_id", type_=sa.String)
+_run = sa.bindparam("of_run", type_=sa.Integer)
+_worker = sa.bindparam("of_worker", type_=sa.String)
 _this_run = sa.and_(schema.job.c.id == _id, schema.job.c.run == _run)
 _running = schema.job.c.state == str(JobState.RUNNING)
 _waiting = schema.job.c.state == str(JobState.WAITING)
-MINE = (_this_run, schema.job.c.worker == _worker, _running)
-HELD_BY = sa.select(schema.job.c.id).where(*MINE).with_for_update()
-CHANGE_MINE = sa.update(schema.job).where(*MINE).returning(schema.job)
-CHANGE_NOBODYS = (
-    sa.update(schema.job).where(_this_run, schema.job.c.state.in_(STARTABLE)).returning(schema.job)
+_mine = sa.and_(schema.job.c.worker == _worker, _running)
+_nobodys = sa.and_(_worker.is_(None), schema.job.c.state.in_(STARTABLE))
+HELD_BY = sa.select(schema.job.c.id).where(_this_run, _mine).with_for_update()
+CHANGE = sa.update(schema.job).where(_this_run, sa.or_(_mine, _nobodys)).returning(schema.job)
+AGAIN = CHANGE.values(
+    state=sa.case((schema.job.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING)),
+    run=schema.job.c.run + 1,
 )
 CLAIM = (
     sa.update(schema.job)
@@ -51,8 +55,11 @@ HELD = (
     .where(schema.job.c.id == _id, schema.job.c.state == str(JobState.HELD))
     .with_for_update()
 )
-WAITED_FOR = sa.delete(schema.job_after).where(schema.job_after.c.waits_for == _id)
-WAITED_FOR = WAITED_FOR.returning(schema.job_after.c.job)
+WAITED_FOR = (
+    sa.delete(schema.job_after)
+    .where(schema.job_after.c.waits_for == _id)
+    .returning(schema.job_after.c.job)
+)
 STILL_WAITS = sa.select(sa.literal(1)).where(schema.job_after.c.job == _id).limit(1)
 
 
@@ -219,18 +226,16 @@ def is_held(connection: sa.Connection, job: Job, worker: str) -> bool:
 
 
 def hold(
-    connection: sa.Connection, job: Job, worker: str | None, values: dict[str, Any]
+    connection: sa.Connection,
+    change: sa.UpdateBase,
+    job: Job,
+    worker: str | None,
+    values: dict[str, Any],
 ) -> sa.Row[Any] | None:
     """Change a job that this worker runs, or nobody does; None when it is another's by now."""
-    change = CHANGE_NOBODYS if worker is None else CHANGE_MINE
-    computed = {k: v for k, v in values.items() if isinstance(v, sa.ColumnElement)}
-    if computed:
-        change = change.values(computed)
-    plain = {k: v for k, v in values.items() if k not in computed}
-    of_run = {"of_id": job.id, "of_run": job.run}
-    of_worker = {} if worker is None else {"of_worker": worker}
+    whose = {"of_id": job.id, "of_run": job.run, "of_worker": worker}
     free = {"reserved_tokens": 0, "reserved_usd": 0.0}
-    return connection.execute(change, {**free, **plain, **of_run, **of_worker}).one_or_none()
+    return connection.execute(change, {**free, **values, **whose}).one_or_none()
 
 
 def settle_job(
@@ -241,7 +246,7 @@ def settle_job(
     if isinstance(result, Park):
         row = again(connection, tickets, job, worker, result.seconds, result.payload)
     else:
-        row = hold(connection, job, worker, end_of(result, now))
+        row = hold(connection, CHANGE, job, worker, end_of(result, now))
     if row is None:
         return False
     if result.record is not None:
@@ -291,15 +296,14 @@ def again(
 ) -> sa.Row[Any] | None:
     """The job waits for its next run; cancelled, when that was asked for meanwhile."""
     now = clock(connection)
-    table = schema.job
-    waits = sa.case((table.c.cancelled, str(JobState.CANCELLED)), else_=str(JobState.WAITING))
-    values: dict[str, Any] = {"state": waits, "run": table.c.run + 1, "worker": None}
-    values |= {"ready_at": now + seconds, "payload": job.payload if payload is None else payload}
-    row = hold(connection, job, worker, values)
+    values = {"worker": None, "ready_at": now + seconds}
+    values |= {"payload": job.payload if payload is None else payload}
+    row = hold(connection, AGAIN, job, worker, values)
     if row is not None and not row.cancelled:
         tickets.put(connection, to_job(row), seconds)
     elif row is not None:
-        connection.execute(sa.update(table).where(table.c.id == job.id).values(ended_at=now))
+        which = schema.job.c.id == job.id
+        connection.execute(sa.update(schema.job).where(which).values(ended_at=now))
         release_after(connection, tickets, [job.id])
     return row
 
