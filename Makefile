@@ -1,5 +1,5 @@
 # Every target installs what it needs: `make demo` and `make test` work on a fresh machine.
-.PHONY: setup demo test test-quick chaos check bench clean
+.PHONY: setup demo test test-quick test-venv chaos check bench clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -13,8 +13,9 @@ AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
-	@echo "make test        all tests"
+	@echo "make test        all tests but test-venv's and chaos's"
 	@echo "make test-quick  the tests that take seconds"
+	@echo "make test-venv   tests with venvs of their own: other verifiers, reasoning-gym"
 	@echo "make chaos       workers that are killed, a provider that sends away, a database that restarts"
 	@echo "make check       format, lint, types, imports, docs"
 	@echo "make bench       speed, as ratios in one run"
@@ -38,10 +39,13 @@ demo: setup
 	$(BIN)/envwright demo
 
 test: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos and not venv"
 
 test-quick: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos and not venv"
+
+test-venv: setup
+	$(BIN)/python -m pytest -m venv
 
 chaos: setup
 	$(BIN)/python -m pytest -m chaos

@@ -5,7 +5,7 @@ import pytest
 from support import EXAMPLES
 
 
-@pytest.mark.slow
+@pytest.mark.venv
 @pytest.mark.parametrize("dataset", ["leg_counting", "countdown"])
 def test_the_gold_of_a_generator_earns_all_and_nothing_earns_nothing(envwright, dataset):
     run = ("run", EXAMPLES / "reasoning", "--agent", "oracle", "--agent", "noop")

@@ -377,7 +377,7 @@ def test_a_package_without_load_environment_says_what_it_lacks(bed, tmp_path):
         bed.do(bed.load(root))
 
 
-@pytest.mark.slow
+@pytest.mark.venv
 def test_an_unpinned_package_gets_the_verifiers_that_it_was_written_for(envwright: CommandLine):
     module = (ZOO / "zoo" / "__init__.py").read_text()
     root = make_environment(

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist
 
-from scipy.special import betaln, stdtrit
-
 LEVEL = 0.95
 
 CERTAIN = 0.99
@@ -61,6 +59,8 @@ def mean_interval(by_task: Mapping[str, Sequence[float]], level: float = LEVEL) 
     if error == 0:
         # Equal rewards say nothing of their spread.
         return None
+    from scipy.special import stdtrit  # noqa: PLC0415 - a third of what a command takes to start
+
     centre = math.fsum(values) / len(values)
     half = float(stdtrit(len(clusters) - 1, 0.5 + level / 2)) * error
     return centre - half, centre + half
@@ -121,6 +121,10 @@ BAND = Band()
 """Of frontier agents on hard tasks; other bands can be set."""
 
 
+def log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
 def foreseen(solved: int, scored: int, planned: int, band: Band = BAND) -> dict[Difficulty, float]:
     """How likely each verdict is once all planned trials are scored, after those that are.
 
@@ -132,7 +136,7 @@ def foreseen(solved: int, scored: int, planned: int, band: Band = BAND) -> dict[
     chances = dict.fromkeys(Difficulty, 0.0)
     for more in range(left + 1):
         ways = math.lgamma(left + 1) - math.lgamma(more + 1) - math.lgamma(left - more + 1)
-        chance = math.exp(ways + float(betaln(a + more, b + left - more) - betaln(a, b)))
+        chance = math.exp(ways + log_beta(a + more, b + left - more) - log_beta(a, b))
         chances[band.difficulty(solved + more, planned)] += chance
     return chances
 
