@@ -162,7 +162,7 @@ def test_a_cancelled_trial_that_does_not_end_is_ended_with_its_host(bed, stuck, 
         await until(lambda: scoring(stuck))
         (host,) = stuck.pool._shared
         await cancel(trial)
-        await until(lambda: host.dead is not None, 2.0)
+        await until(lambda: host.dead is not None, 15.0)
 
     bed.do(scene())
 
