@@ -107,7 +107,7 @@ def scoring(stuck):
     return [call for host in hosts for call in host.pending.values() if call.phase == "scoring"]
 
 
-async def until(happened, seconds=10.0):
+async def until(happened, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, "it did not happen in time"
