@@ -1,0 +1,28 @@
+"""`Case`: a sampled task as probes see it, with its gold as far as that is known."""
+
+from dataclasses import dataclass
+
+from envwright.environment import Environment, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    task: Task
+    gold: str | None = None
+    """The right answer, bare."""
+    said: str | None = None
+    """The gold in the wording that earns most, as an agent would say it."""
+    best: float | None = None
+    """What that earned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The cases that probes are run on, and what they were drawn from."""
+
+    environment: Environment
+    cases: tuple[Case, ...]
+    total: int | None
+    """Of tasks; None when they are endless."""
+    gold_from: str | None = None
+    """Where the gold is from, in words; None when there is none."""
