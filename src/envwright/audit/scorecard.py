@@ -3,12 +3,13 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from envwright.audit.baseline import Accepted
 from envwright.environment import Kind
 from envwright.finding import Finding
 from envwright.probe.rule import Check
-from envwright.record import Digest, Record
+from envwright.record import Digest, Json, Record
 
 Score = Annotated[float, Field(ge=0, le=10, strict=True)]
 
@@ -36,7 +37,7 @@ class CheckResult(Record):
     check: Check
     status: Status
     score: Score | None
-    """None when it is N/A."""
+    """None when it is N/A, or nothing of it could be done."""
     weight: float
     justification: str
     findings: tuple[Finding, ...] = ()
@@ -59,3 +60,10 @@ class Scorecard(Record):
     """Out of 10; None when no check had a score."""
     checks: tuple[CheckResult, ...]
     feedback: str
+    baseline: Accepted | None = None
+    """What was accepted; None, and left out, where no baseline was given."""
+
+    @model_serializer(mode="wrap")
+    def without_unset(self, handler: SerializerFunctionWrapHandler) -> Json:
+        said: Json = handler(self)
+        return said if self.baseline else {n: v for n, v in said.items() if n != "baseline"}
