@@ -1,6 +1,6 @@
 """The audit, as the command asks for it: gather the evidence, then let the checks decide."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,16 +17,17 @@ from envwright.environment import Source
 from envwright.errors import EnvironmentFailure, Interrupted, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Loaded
+from envwright.host.venv import ensure_venv
+from envwright.model import Model
 from envwright.options import RunOptions, SweepOptions
 from envwright.probe.rollout import Rollouts, latency_of, read_latency, read_quality
 from envwright.probe.rule import Check, Report
 from envwright.probe.rules import RULES
-from envwright.trial.part import Cast
 from envwright.record import Json
-from envwright.work.grader import Grader
-from envwright.work.probe import Probed, probe, probe_failure
+from envwright.trial.part import Cast
+from envwright.work.probe import Probing, Seen, probe, probe_failure
 from envwright.work.request import Request
-from envwright.work.rollout import read_rollouts
+from envwright.work.rollout import paid_replies, read_rollouts
 
 SEED = "audit"
 """Draws the tasks that are rolled out, so that the same ones are the next time."""
@@ -67,7 +68,7 @@ class Gathered:
     """All that was seen of an environment."""
 
     source: Source
-    probed: Probed
+    seen: Seen
     loaded: Loaded | None = None
     rollouts: Rollouts | None = None
 
@@ -100,7 +101,6 @@ async def gather(app: App, options: AuditOptions, watch: Watch) -> Gathered:
     own = app.own_venv(options.venv)
     source = await until(watch.stop, app.resolve(options.environment, own))
     args = app.arguments(source, options.args)
-    address = options.environment
     try:
         loaded = await until(watch.stop, app.load(source, args, gateway, own))
         rollouts = None
@@ -108,10 +108,42 @@ async def gather(app: App, options: AuditOptions, watch: Watch) -> Gathered:
             # First: what a model solved is a gold where the rows hold none.
             request = request_of(app, options, agents, args)
             rollouts = await roll_out(app, request, loaded, cast, gateway, watch)
-        probing = probe(app, loaded, Grader(gateway, judge), options)
-        return Gathered(source, await until(watch.stop, probing), loaded, rollouts)
+        probing = await probing_of(app, options, loaded, gateway, judge)
+        return Gathered(source, await until(watch.stop, probe(probing)), loaded, rollouts)
     except EnvironmentFailure as error:
-        return Gathered(source, probe_failure(source, error, address))
+        return Gathered(source, probe_failure(source, error, options.environment))
+
+
+async def probing_of(
+    app: App, options: AuditOptions, loaded: Loaded, gateway: Gateway, judge: Model | None
+) -> Probing:
+    own, prepare = loaded.permit.venv, loaded.permit.prepare
+    folder = own.folder if own else (await ensure_venv(loaded.source, app.builder)).folder
+    limits = app.settings.file.limits.of_host()
+
+    def paid() -> Mapping[str, str]:
+        """A store that nobody has made yet holds nothing, and is not made for this."""
+        if not app.has_store:
+            return {}
+        return paid_replies(app.store, loaded.environment.revision, loaded.args)
+
+    def load(args: Json) -> Awaitable[Loaded]:
+        return app.start(loaded.source, args, limits, gateway, loaded.permit)
+
+    return Probing(
+        loaded=loaded,
+        gateway=gateway,
+        address=options.environment,
+        given=options.args,
+        judge=judge,
+        gold_field=options.gold_field,
+        count=options.probe_tasks,
+        site=next(iter(sorted(folder.glob("lib/python3*/site-packages"))), None),
+        prepare=prepare.egress if prepare else None,
+        paid=paid,
+        load=load,
+        say=app.say,
+    )
 
 
 def request_of(
@@ -157,9 +189,9 @@ async def roll_out(
 
 def score(gathered: Gathered, options: AuditOptions, baseline: Baseline | None) -> Scorecard:
     """Pure: what was gathered → the scorecard."""
-    probed, rollouts = gathered.probed, gathered.rollouts
-    seen = [*read_quality(rollouts), *read_latency(rollouts)] if rollouts else []
-    reports, accepted = accept([*probed.reports, *seen], baseline)
+    seen, rollouts = gathered.seen, gathered.rollouts
+    rolled = [*read_quality(rollouts), *read_latency(rollouts)] if rollouts else []
+    reports, accepted = accept([*seen.reports, *rolled], baseline)
     results = [
         check_of(Check.INTEGRITY, reports, RULES),
         not_applicable(Check.PROBLEM_ALIGNMENT, NO_JUDGE),
@@ -174,16 +206,16 @@ def score(gathered: Gathered, options: AuditOptions, baseline: Baseline | None) 
         revision=gathered.source.revision,
         goal=options.goal,
     )
-    return assemble(subject, results, RULES, accepted, probed.notes)
+    return assemble(subject, results, RULES, accepted, seen.notes)
 
 
 def reward_design(gathered: Gathered, reports: Sequence[Report]) -> CheckResult:
     check = Check.REWARD_DESIGN
     if gathered.loaded is None:
         return unfinished(check, NOT_LOADED)
-    probed = gathered.probed
-    said = f"The gold is {probed.gold_from}." if probed.gold_from else ""
-    return check_of(check, reports, RULES, said=said, no_gold=probed.no_gold)
+    seen = gathered.seen
+    said = f"The gold is {seen.gold_from}." if seen.gold_from else ""
+    return check_of(check, reports, RULES, said=said, no_gold=seen.no_gold)
 
 
 def of_rollouts(
