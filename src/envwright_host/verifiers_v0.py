@@ -109,6 +109,7 @@ class Dialect(Base):
             "metrics": [name for name, weight in weights.items() if not weight],
             "tools": list(dict.fromkeys(tools)),
             "seats": [SEAT],
+            "episodic": any(is_episodic(leaf) for leaf in leaves(self.env)),
             "judges": [
                 each for leaf in leaves(self.env) for each in rubric_v0.judges_of(leaf.rubric)
             ],
@@ -119,13 +120,11 @@ class Dialect(Base):
         return self.loaded.rows(args["start"], args["stop"], prompt_text)
 
     async def score(self, args: dict[str, Any], phase: Phase) -> bytes:
-        phase("scoring")
         token = door.token_of_trial.set(args.get("token"))
         try:
-            results = [await self.score_one(item) for item in args["items"]]
+            return spell(await self.meter.measured(args["items"], self.score_one, phase))
         finally:
             door.token_of_trial.reset(token)
-        return spell(results)
 
     async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
         row = self.loaded.at(item["index"], item.get("key"))
@@ -247,6 +246,17 @@ def leaves(env: vf.Environment) -> list[vf.Environment]:
     if isinstance(env, vf.EnvGroup):
         return [leaf for each in env.envs for leaf in leaves(each)]
     return [env]
+
+
+def is_episodic(env: vf.Environment) -> bool:
+    """Whether it may answer what the agent says."""
+    return not isinstance(env, vf.SingleTurnEnv) and env_turns(env) != 1
+
+
+def env_turns(env: vf.Environment) -> int | None:
+    """How many turns it allows by itself; None when it does not say, or allows any number."""
+    said = getattr(env, "max_turns", None)
+    return said if isinstance(said, int) and said > 0 else None
 
 
 def leaf_of(env: vf.Environment, row: Row) -> tuple[vf.Environment, Row]:
