@@ -15,7 +15,7 @@ class Patience:
     first_seconds: float = 30.0
     """For the first one in a process: what a reward reads once, it reads then."""
     episode_seconds: float = 30.0
-    total_seconds: float = 300.0
+    total_seconds: float = 120.0
     """For all that one scorer is asked for."""
     culprits: int = 8
     """Tries that ended their process: after so many nothing more is tried."""
