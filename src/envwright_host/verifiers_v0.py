@@ -8,6 +8,7 @@ for nothing.
 """
 
 import asyncio
+import functools
 import inspect
 from functools import partial
 from typing import Any, Self
@@ -75,6 +76,8 @@ class Dialect(Base):
             )
         self.env.env_id = self.env.env_id or module
         self.env.env_args = self.env.env_args or given
+        for leaf in leaves(self.env):
+            remember_tools(leaf)
         self.turns = args["turns"]
         dataset = self.choose(split, own=SPLIT in parameters)
         self.count = len(dataset)
@@ -174,7 +177,7 @@ class Dialect(Base):
         if state is not None and not errors and stop != "setup_timeout":
             reach("scoring")
             signals, stop = await self.grade(env, state, stop, errors, limits)
-        return spell(record_of(state, signals, stop, errors, clock))
+        return spell(record_of(state, signals, stop, errors, clock, run.tool_errors))
 
     async def roll(
         self,
@@ -246,6 +249,26 @@ def leaves(env: vf.Environment) -> list[vf.Environment]:
     if isinstance(env, vf.EnvGroup):
         return [leaf for each in env.envs for leaf in leaves(each)]
     return [env]
+
+
+def remember_tools(env: vf.Environment) -> None:
+    """Note in the run what a tool raises, before verifiers makes a text of it."""
+
+    def remembering(name: str, tool: Any) -> Any:
+        @functools.wraps(tool)
+        async def call(*given: Any, **named: Any) -> Any:
+            try:
+                result = tool(*given, **named)
+                return await result if inspect.isawaitable(result) else result
+            except Exception as error:
+                current_run.get().tool_errors.append(f"{name}: {type(error).__name__}: {error}")
+                raise
+
+        return call
+
+    tools = getattr(env, "tool_map", None)
+    if isinstance(tools, dict):
+        env.tool_map = {name: remembering(name, tool) for name, tool in tools.items()}
 
 
 def is_episodic(env: vf.Environment) -> bool:

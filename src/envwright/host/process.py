@@ -55,13 +55,22 @@ class HostDied(Exception):
     """The process is gone, with every call that was in it."""
 
     def __init__(
-        self, why: str, *, phase: str | None, alone: bool, tail: str, at: int | None = None
+        self,
+        why: str,
+        *,
+        phase: str | None,
+        alone: bool,
+        tail: str,
+        at: int | None = None,
+        late: bool = False,
     ) -> None:
         super().__init__(why)
         self.why = why
         self.phase = phase
         self.at = at
         """Which of its items the call was at."""
+        self.late = late
+        """It was ended for its time, and did not end by itself."""
         self.alone = alone
         # Python's word on a crash ends with a list that is longer than all that matters.
         lines = tail.splitlines()
@@ -146,6 +155,7 @@ class HostProcess:
         self.detach: Callable[[], Awaitable[None]] | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self.killed_because: str | None = None
+        self.late = False
 
     @classmethod
     async def start(cls, spec: HostSpec, sandbox: Sandbox, attach: Attach) -> "HostProcess":
@@ -256,7 +266,14 @@ class HostProcess:
         self.dead = HostDied(why, phase=None, alone=alone, tail=tail)
         for pending in self.pending.values():
             if not pending.future.done():
-                died = HostDied(why, phase=pending.phase, alone=alone, tail=tail, at=pending.at)
+                died = HostDied(
+                    why,
+                    phase=pending.phase,
+                    alone=alone,
+                    tail=tail,
+                    at=pending.at,
+                    late=self.late,
+                )
                 pending.future.set_exception(died)
         if not self.ready.done():
             self.ready.set_exception(HostDied(why, phase="load", alone=True, tail=tail))
@@ -275,9 +292,9 @@ class HostProcess:
             held = max((p.patience_seconds for p in self.pending.values()), default=math.inf)
             limit = stall if len(self.pending) > 1 else max(stall, held)
             if silent > limit * 1.25:
-                self.kill(f"environment code held it up for {silent:.0f} s")
+                self.kill(f"environment code held it up for {silent:.0f} s", late=True)
             for stuck in [each for each in self.pending.values() if each.is_stuck]:
-                self.kill(f"environment code went on for over {stuck.item_seconds:g} s")
+                self.kill(f"it went on for over {stuck.item_seconds:g} s", late=True)
 
     def send(self, message: Json) -> None:
         if self.writer is not None and not self.writer.is_closing():
@@ -311,7 +328,7 @@ class HostProcess:
                 self.send({"id": call_id, "cancel": True})
                 done, _ = await asyncio.wait({pending.future}, timeout=CANCEL_SECONDS)
                 if not done:
-                    self.kill(f"environment code did not end within {seconds:.0f} s")
+                    self.kill(f"environment code did not end within {seconds:.0f} s", late=True)
                 with contextlib.suppress(CallError):
                     await pending.future
                 raise HostDied(
@@ -320,6 +337,7 @@ class HostProcess:
                     alone=True,
                     tail=self.tail,
                     at=pending.at,
+                    late=True,
                 )
             return pending.future.result()
         except asyncio.CancelledError:
@@ -335,8 +353,9 @@ class HostProcess:
             if pending.future.done() and not pending.future.cancelled():
                 pending.future.exception()
 
-    def kill(self, why: str) -> None:
-        self.killed_because = self.killed_because or why
+    def kill(self, why: str, *, late: bool = False) -> None:
+        if self.killed_because is None:
+            self.killed_because, self.late = why, late
         self.process.kill()
 
     async def close(self) -> None:

@@ -70,7 +70,7 @@ class EpisodeScorer:
 
 def tried_of(played: Played) -> Tried:
     if played.ended is not None:
-        return Tried(None, ended=played.ended, seconds=played.seconds)
+        return Tried(None, ended=played.ended, late=played.late, seconds=played.seconds)
     outcome = played.outcome
     if isinstance(outcome, Scored):
         return Tried(

@@ -6,16 +6,18 @@ What a reply earned is kept, so that probes that want the same are told the same
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from envwright.environment import Task
 from envwright.errors import EnvwrightError
 from envwright.host import CallError, HostDied, Loaded, Scoring
 from envwright.host.load import read_scoring, traceback_end
+from envwright.probe.evidence import TOTAL
 from envwright.probe.patience import PATIENT, Patience, Strikes
 from envwright.probe.scoring import Told, Tried, Try
 from envwright.record import Json, mapping
 from envwright.record import items as listed
-from envwright.trial.grade import reward_of
+from envwright.trial.grade import NO_SUM, reward_of
 
 PER_CALL = 200
 CHARACTERS_PER_CALL = 4_000_000
@@ -114,8 +116,11 @@ class HostScorer:
         except (EnvwrightError, OSError, TimeoutError) as error:
             self.strikes.lost = f"its process does not start any more: {error}"
             return {}
-        self._is_warm, self._stillborn = True, 0
         told = [tried_of(mapping(answer)) for answer in listed(answers)]
+        if not self._is_warm:
+            # What is read and imported once is no time of the reply's.
+            told = [replace(tried, seconds=0.0, cpu_seconds=0.0) for tried in told]
+        self._is_warm, self._stillborn = True, 0
         if len(told) != len(tries):
             self.strikes.lost = f"it was asked for {len(tries)} scores and told {len(told)}"
             return {}
@@ -131,9 +136,8 @@ class HostScorer:
             self._alone = True
             return {}
         self.strikes.charge(tries[died.at])
-        seconds = self.strikes.patience.reply_seconds if "went on" in died.why else 0.0
         ended = f"{died.why}{traceback_end(died.tail)}"
-        return {died.at: Tried(None, ended=ended, seconds=seconds)}
+        return {died.at: Tried(None, ended=ended, late=died.late)}
 
 
 def tried_of(answer: Json) -> Tried:
@@ -142,6 +146,9 @@ def tried_of(answer: Json) -> Tried:
 
 def of_scoring(scoring: Scoring) -> Tried:
     reward, problem = reward_of(scoring)
+    not_numbers = {bad.signal: bad.value for bad in scoring.not_numbers}
+    if problem is not None and problem.startswith(NO_SUM):
+        not_numbers[TOTAL] = problem
     return Tried(
         reward=reward,
         parts={
@@ -151,7 +158,7 @@ def of_scoring(scoring: Scoring) -> Tried:
         seconds=scoring.seconds,
         cpu_seconds=scoring.cpu_seconds,
         written_bytes=scoring.written_bytes,
-        not_numbers={bad.signal: bad.value for bad in scoring.not_numbers},
+        not_numbers=not_numbers,
         skipped=scoring.skipped,
     )
 

@@ -25,6 +25,7 @@ class Played:
     traces: tuple[Trace, ...] = ()
     not_numbers: dict[str, str] = field(default_factory=dict[str, str])
     ended: str | None = None
+    late: bool = False
     charged: bool = False
     """Whether the process ended of it, rather than of a neighbour."""
     seconds: float = 0.0
@@ -98,7 +99,8 @@ class Stage:
         except HostDied as died:
             ended = f"{died.why}{traceback_end(died.tail)}"
             charged = died.alone and died.phase is not None
-            return Played(None, ended=ended, charged=charged, seconds=time.monotonic() - begun)
+            seconds = time.monotonic() - begun
+            return Played(None, ended=ended, late=died.late, charged=charged, seconds=seconds)
         except (CallError, EnvwrightError, OSError, TimeoutError) as error:
             return Played(failed(str(error)), seconds=time.monotonic() - begun)
         episode = read_episode(mapping(record), [], self.seat)

@@ -24,6 +24,8 @@ class Tried:
     """Scoring raised, or a signal is no number."""
     ended: str | None = None
     """The process ended of it, or was ended because it went on for too long."""
+    late: bool = False
+    """It was ended for its time, and did not end by itself."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     """Of its process; 0 where that is not known."""

@@ -53,6 +53,7 @@ ELSEWHERE_CAUSES = {
 """Of an episode that ran elsewhere: its harness and its plumbing were not ours."""
 
 NOT_A_NUMBER_RULE = "EW001"
+NO_SUM = "the weighted sum of the rewards is"
 
 
 def judge_episode(
@@ -170,7 +171,7 @@ def reward_of(scoring: Scoring) -> tuple[float | None, str | None]:
         return None, f"rewards that did not run: {', '.join(missing)}"
     total = total_reward(rewards) if rewards else None
     if total is not None and not math.isfinite(total):
-        return None, f"the weighted sum of the rewards is {total}"
+        return None, f"{NO_SUM} {total}"
     return total, None
 
 
