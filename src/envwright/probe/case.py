@@ -26,3 +26,5 @@ class Sample:
     """Of tasks; None when they are endless."""
     gold_from: str | None = None
     """Where the gold is from, in words; None when there is none."""
+    name: str = "ENV"
+    """The environment as the user called it, with its arguments: ready for a shell."""
