@@ -96,12 +96,13 @@ def message_of(message: Any) -> dict[str, Any]:
     return {"role": "user"} | told | ({"tool_calls": calls} if calls else {})
 
 
-def record_of(
+def record_of(  # noqa: PLR0913 - the parts of one record
     state: vf.State | None,
     signals: tuple[dict[str, Any], dict[str, Any]],
     stop: str | None,
     errors: list[dict[str, Any]],
     clock: Clock,
+    tool_errors: list[str],
 ) -> dict[str, Any]:
     tools = [] if state is None else state.get("tool_defs") or []
     trace = {
@@ -113,5 +114,6 @@ def record_of(
         "stop_condition": stop,
         "errors": errors,
         "timing": clock.timing(),
+        "info": {"tool_errors": tool_errors} if tool_errors else {},
     }
     return {"ok": not errors, "errors": [], "traces": [trace]}
