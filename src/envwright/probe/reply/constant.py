@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.reply.nothing import answerable
 from envwright.probe.reply.pay import (
     EARNS,
     HALF,
@@ -25,7 +24,7 @@ from envwright.probe.reply.pay import (
 )
 from envwright.probe.reply.spray import alone
 from envwright.probe.reply.stock import Kind, stock
-from envwright.probe.reply.wording import IDLE, is_gold
+from envwright.probe.reply.wording import IDLE, answerable, is_gold
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Told, Try
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from envwright.finding import Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.reply.nothing import answerable
 from envwright.probe.reply.pay import (
     EARNS,
     MANY,
@@ -23,7 +22,7 @@ from envwright.probe.reply.pay import (
     tries_of,
 )
 from envwright.probe.reply.request import system_of
-from envwright.probe.reply.wording import framed, plain, rivals
+from envwright.probe.reply.wording import answerable, framed, plain, rivals
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 

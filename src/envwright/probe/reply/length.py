@@ -5,9 +5,8 @@ from itertools import chain, pairwise
 
 from envwright.finding import Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.reply.nothing import answerable
 from envwright.probe.reply.pay import MANY, Pay, Tally, finding, numbered, report, tries_of
-from envwright.probe.reply.wording import FILLER, framed, rivals
+from envwright.probe.reply.wording import FILLER, answerable, framed, rivals
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from envwright.finding import Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.reply.pay import HALF, MANY, Pay, finding, report, tally, tries_of
-from envwright.probe.reply.wording import is_gold, some
+from envwright.probe.reply.wording import answerable
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -26,12 +26,6 @@ SILENCE = {"an empty reply": "", "a blank": " ", "newlines": "\n\n"}
 
 def silences(case: Case) -> dict[str, str]:
     return SILENCE
-
-
-def answerable(sample: Sample, most: int) -> list[Case]:
-    """Cases with a gold; where no case has one, all of them."""
-    known = [case for case in sample.cases if is_gold(case)]
-    return some(known or ([] if sample.gold_from else sample.cases), most)
 
 
 class Nothing:

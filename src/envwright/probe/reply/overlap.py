@@ -11,20 +11,32 @@ from envwright.probe.rule import Report
 NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING = "EW301", "EW302", "EW303", "EW304", "EW305"
 WRONG, GOLD, EQUIVALENT, LENGTH, MONOTONE = "EW306", "EW307", "EW308", "EW309", "EW310"
 FAILS_OPEN = "EW311"
+NOT_DETERMINISTIC, REMEMBERS, OUT_OF_RANGE = "EW401", "EW402", "EW407"
+DEAD_PART, OPENS = "EW408", "EW409"
+MISSING_GOLD, ANSWER_IN_PROMPT = "EW204", "EW205"
 
 PAYS = frozenset((NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING, WRONG, FAILS_OPEN))
 
+REPLIES = PAYS | {GOLD, EQUIVALENT, LENGTH, MONOTONE}
+
 EXPLAINS: dict[str, frozenset[str]] = {
+    # What a score depends on beside the reply makes any reply look paid or refused.
+    NOT_DETERMINISTIC: REPLIES,
+    REMEMBERS: REPLIES,
     # More of it earns more: whatever is long enough is paid.
-    LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE},
+    LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE, OUT_OF_RANGE, OPENS},
     # Any text is paid: silence, echoes, lists and wrong answers are texts.
-    CONSTANT: PAYS | {GOLD, EQUIVALENT, MONOTONE},
+    CONSTANT: PAYS | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART, OPENS},
     # What cannot be read is paid: so are silence, echoes and odd spellings of a wrong answer.
-    FAILS_OPEN: PAYS | {GOLD, EQUIVALENT, MONOTONE},
+    FAILS_OPEN: PAYS | {GOLD, EQUIVALENT, MONOTONE, OPENS},
+    # What has no bound pays some replies more than the gold.
+    OUT_OF_RANGE: frozenset((SPRAY, SUBSTRING, GOLD, EQUIVALENT, MONOTONE)),
+    # A gold that nobody can reach is refused.
+    MISSING_GOLD: frozenset((GOLD,)),
     # What is in the gold is paid: the empty text is, and so are pieces of it.
-    NOTHING: frozenset((WRONG, SPRAY, SUBSTRING, MONOTONE)),
+    NOTHING: frozenset((WRONG, SPRAY, SUBSTRING, MONOTONE, OPENS)),
     # The gold is searched for in what the question lists.
-    ECHO: frozenset((SUBSTRING, SPRAY, WRONG, MONOTONE)),
+    ECHO: frozenset((SUBSTRING, SPRAY, WRONG, MONOTONE, ANSWER_IN_PROMPT)),
     # The gold is searched for in any text.
     SUBSTRING: frozenset((SPRAY, WRONG, MONOTONE)),
     # Any candidate counts: then so do lists with a wrong item.

@@ -5,13 +5,13 @@ Where every right answer earns nothing or less, the share is taken from the leas
 reply to the task earned.
 """
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
+from envwright.probe.evidence import TOTAL, reproduce, shown
 from envwright.probe.reply.wording import IDLE, framed
 from envwright.probe.rule import Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
@@ -179,28 +179,14 @@ def finding(
         basis=Basis.PROVEN,
         statement=statement,
         citations=tuple(cited(pay, *each) for each in evidence[:CITED]),
-        reproduce=reproduce(pay.sample, case, reply),
+        reproduce=reproduce(pay.sample, case.task.index, reply),
     )
 
 
 def cited(pay: Pay, case: Case, reply: str) -> ReplyCitation:
     reward = pay.reward(case, reply)
-    shown = reply if len(reply) <= CUT else f"{reply[:CUT]}…"
-    quote = "none" if reward is None else f"{reward:g}"
-    return ReplyCitation(key=case.task.key, signal="reward", quote=quote, reply=shown)
-
-
-def reproduce(sample: Sample, case: Case, reply: str) -> str:
-    return (
-        f"envwright env score {sample.name} --task {case.task.key[:12]} "
-        f"--reply {shlex.quote(reply)}"
-    )
-
-
-def quoted(text: str, most: int = 60) -> str:
-    """A reply inside of a sentence."""
-    text = text if len(text) <= most else f"{text[:most]}…"
-    return repr(text)
+    quote = "no reward" if reward is None else f"{reward:g}"
+    return ReplyCitation(key=case.task.key, signal=TOTAL, quote=quote, reply=shown(reply, CUT))
 
 
 def named(labels: Sequence[str]) -> str:

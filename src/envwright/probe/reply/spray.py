@@ -16,7 +16,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.wording import frame, framed, is_answer, is_gold, rivals, some
+from envwright.probe.reply.wording import frame, framed, golden, is_answer, rivals
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -71,10 +71,6 @@ def sprays(sample: Sample, case: Case) -> dict[str, list[str]]:
 
 def alone(sample: Sample, case: Case) -> list[str]:
     return [framed(case, other) for other in rivals(sample, case)]
-
-
-def golden(sample: Sample, most: int) -> list[Case]:
-    return some([case for case in sample.cases if is_gold(case)], most)
 
 
 class Spray:

@@ -82,6 +82,16 @@ def is_apart(text: str, gold: str) -> bool:
     return text not in gold and gold not in text
 
 
+def golden(sample: Sample, most: int) -> list[Case]:
+    return some(sample, [case for case in sample.cases if is_gold(case)], most)
+
+
+def answerable(sample: Sample, most: int) -> list[Case]:
+    """Cases with a gold; where no case has one, all of them."""
+    known = [case for case in sample.cases if is_gold(case)]
+    return some(sample, known or ([] if sample.gold_from else sample.cases), most)
+
+
 def rivals(sample: Sample, case: Case, count: int = 2) -> list[str]:
     """Golds of other tasks that are wrong here, from those that follow it on."""
     at = next(place for place, other in enumerate(sample.cases) if other is case)
@@ -95,8 +105,13 @@ def rivals(sample: Sample, case: Case, count: int = 2) -> list[str]:
     return list(found.values())
 
 
-def some(cases: Sequence[Case], most: int) -> list[Case]:
+EPISODES = 12
+"""Cases, where a reply is a whole episode."""
+
+
+def some(sample: Sample, cases: Sequence[Case], most: int) -> list[Case]:
     """At most so many of them, spread over all."""
+    most = min(most, EPISODES) if sample.environment.episodic else most
     if len(cases) <= most:
         return list(cases)
     return [cases[place * len(cases) // most] for place in range(most)]

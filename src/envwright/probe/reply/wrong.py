@@ -41,8 +41,9 @@ WRONG = Rule(
     severity=Severity.FAIL,
     tries="Golds of other tasks; numbers off by one, by 4 %, 10 %, tenfold, of the other sign, "
     "with their digits reversed or another fraction; words with the same first letter, phrases "
-    "with another word; the first half of the gold; lists with an item dropped or replaced, all but "
-    "the first replaced, or in reverse where an order is asked for; objects with another value.",
+    "with another word; the first half of the gold; lists with an item dropped or replaced, "
+    "all but the first replaced, or in reverse where an order is asked for; objects "
+    "with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
