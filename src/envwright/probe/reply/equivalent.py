@@ -31,12 +31,13 @@ from envwright.probe.reply.request import (
     SPELLING,
     request_of,
 )
-from envwright.probe.reply.spray import golden
 from envwright.probe.reply.wording import (
     LEAD,
     THOUGHT,
     frame,
+    golden,
     is_answer,
+    is_gold,
     listed,
     number_of,
 )
@@ -172,7 +173,7 @@ class Equivalent:
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
         cases = paid_golds(sample)
-        if not cases:
+        if not any(map(is_gold, sample.cases)):
             return (without_gold(EQUIVALENT, sample),)
         pay = Pay(sample, told)
 
@@ -193,11 +194,12 @@ class Equivalent:
             for _ in missed[:1]
         ]
         tried = max((each.of for each in tallies), default=0)
-        why = "no gold has another usual form"
+        why = "no gold that earns has another usual form"
         return (report(EQUIVALENT, sample, tried, *found, reason=why),)
 
 
 def paid_golds(sample: Sample) -> list[Case]:
-    """Where the gold earns nothing, its forms say nothing."""
-    paid = [case for case in golden(sample, len(sample.cases)) if (case.best or 0) > 0]
-    return paid[:: max(1, len(paid) // MOST_CASES)][:MOST_CASES]
+    """Where the gold earns nothing, or is a move in a game, its forms say nothing."""
+    if sample.environment.episodic:
+        return []
+    return [case for case in golden(sample, MOST_CASES) if (case.best or 0) > 0]

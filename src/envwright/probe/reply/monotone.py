@@ -17,8 +17,7 @@ from envwright.probe.reply.pay import (
     without_gold,
 )
 from envwright.probe.reply.request import CYCLIC, asks
-from envwright.probe.reply.spray import golden
-from envwright.probe.reply.wording import framed, listed, number_of
+from envwright.probe.reply.wording import framed, golden, listed, number_of
 from envwright.probe.reply.wrong import stranger
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try

@@ -15,8 +15,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.spray import golden
-from envwright.probe.reply.wording import framed, is_answer, number_of
+from envwright.probe.reply.wording import framed, golden, is_answer, number_of
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 

@@ -20,9 +20,9 @@ from envwright.probe.reply.pay import (
     without_gold,
 )
 from envwright.probe.reply.request import OPEN, ORDERED, TOLERANT, asks
-from envwright.probe.reply.spray import golden
 from envwright.probe.reply.wording import (
     framed,
+    golden,
     is_answer,
     keyed,
     listed,
