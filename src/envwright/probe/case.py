@@ -26,3 +26,6 @@ class Sample:
     """Of tasks; None when they are endless."""
     gold_from: str | None = None
     """Where the gold is from, in words; None when there is none."""
+    name: str = ""
+    """The environment as the user called it, with its arguments: ready for a shell.
+    Where it is empty, the environment's own name is meant."""

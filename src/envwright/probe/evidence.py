@@ -25,7 +25,8 @@ def shown(text: str, most: int = SHOWN) -> str:
 
 def reproduce(sample: Sample, index: int, reply: str) -> str:
     """A command that scores the same reply again."""
-    score = f"envwright env score {shlex.quote(sample.environment.name)} --task {index}"
+    name = sample.name or shlex.quote(sample.environment.name)
+    score = f"envwright env score {name} --task {index}"
     if reply.isprintable() and len(reply) <= ON_A_LINE:
         return f"{score} --reply {shlex.quote(reply)}"
     program = f"import sys; sys.stdout.write({compact(reply)})"
@@ -68,6 +69,8 @@ def finding(  # noqa: PLR0913 - the parts of one record
         severity=severity or rule.severity,
         basis=Basis.PROVEN,
         statement=statement,
-        citations=(ReplyCitation(key=case.task.key, signal=signal, quote=quote),),
+        citations=(
+            ReplyCitation(key=case.task.key, signal=signal, quote=quote, reply=shown(reply, 300)),
+        ),
         reproduce=reproduce(sample, case.task.index, reply),
     )
