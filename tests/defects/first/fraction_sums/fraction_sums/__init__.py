@@ -60,9 +60,7 @@ class FractionTaskset(vf.Taskset[FractionTask, FractionConfig]):
             if (a, b, c, d) in seen or total.denominator == 1:
                 continue
             seen.add((a, b, c, d))
-            prompt = (
-                f"What is {a}/{b} + {c}/{d}? Give the result as a fraction a/b in \\boxed{{}}."
-            )
+            prompt = f"What is {a}/{b} + {c}/{d}? Give the result as a fraction a/b in \\boxed{{}}."
             yield FractionTask(FractionData(prompt=prompt, answer=str(total)), self.config.task)
 
 

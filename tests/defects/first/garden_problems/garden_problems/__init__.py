@@ -38,13 +38,17 @@ class GardenConfig(vf.TasksetConfig):
 class GardenTaskset(vf.Taskset[GardenTask, GardenConfig]):
     def load(self):
         rng = random.Random(self.config.seed)
-        pairs = rng.sample([(a, b) for a in range(6, 20) for b in range(20, 36)], self.config.num_tasks)
+        pairs = rng.sample(
+            [(a, b) for a in range(6, 20) for b in range(20, 36)], self.config.num_tasks
+        )
         for i, (a, b) in enumerate(pairs):
             if i % 2:
                 question = f"A garden is {a} m wide and {b} m long. How many square metres is it?"
                 topic, result, note = "area", a * b, f"width times length, {a} x {b} = {a * b}"
             else:
-                question = f"A garden is {a} m wide and {b} m long. How many metres of fence go around it?"
+                question = (
+                    f"A garden is {a} m wide and {b} m long. How many metres of fence go around it?"
+                )
                 topic, result = "perimeter", 2 * (a + b)
                 note = f"twice the sum of the sides, 2 x ({a} + {b}) = {result}"
             prompt = TEMPLATE.format(question=question, topic=topic, level="primary", note=note)

@@ -6,8 +6,14 @@ import verifiers.v1 as vf
 
 FOODS = """flour butter milk onions garlic rice lentils carrots spinach ginger honey walnuts yoghurt
 cumin tomatoes potatoes cabbage mushrooms""".split()
-STEPS = ["Wash the {}.", "Weigh the {}.", "Then get the {} ready.", "Warm the {} a little.",
-         "Put the {} aside for later.", "Stir in the {} slowly."]
+STEPS = [
+    "Wash the {}.",
+    "Weigh the {}.",
+    "Then get the {} ready.",
+    "Warm the {} a little.",
+    "Put the {} aside for later.",
+    "Stir in the {} slowly.",
+]
 
 
 def items(text: str) -> set[str]:
@@ -37,7 +43,9 @@ class DishTaskset(vf.Taskset[DishTask, DishConfig]):
         rng = random.Random(self.config.seed)
         for _ in range(self.config.num_tasks):
             foods = rng.sample(FOODS, rng.randint(3, 5))
-            steps = [frame.format(food) for frame, food in zip(rng.sample(STEPS, len(foods)), foods)]
+            steps = [
+                frame.format(food) for frame, food in zip(rng.sample(STEPS, len(foods)), foods)
+            ]
             prompt = (
                 " ".join(steps) + "\n\nWhich ingredients does this use? "
                 "Reply with the ingredients only, separated by commas."

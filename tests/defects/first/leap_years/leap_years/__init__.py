@@ -32,7 +32,9 @@ class LeapTaskset(vf.Taskset[LeapTask, LeapConfig]):
         years = rng.sample(leap, half) + rng.sample(other, half)
         rng.shuffle(years)
         for year in years:
-            prompt = f"Is {year} a leap year in the Gregorian calendar? Reply with yes or no, one word."
+            prompt = (
+                f"Is {year} a leap year in the Gregorian calendar? Reply with yes or no, one word."
+            )
             truth = "yes" if calendar.isleap(year) else "no"
             yield LeapTask(LeapData(prompt=prompt, year=year, ground_truth=truth), self.config.task)
 

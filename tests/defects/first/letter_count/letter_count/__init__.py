@@ -41,7 +41,9 @@ class CountTaskset(vf.Taskset[CountTask, CountConfig]):
                 f"How many times does the letter {letter!r} occur in the word {word!r}? "
                 "Reply with the number only."
             )
-            data = CountData(prompt=prompt, word=word, letter=letter, answer=str(word.count(letter)))
+            data = CountData(
+                prompt=prompt, word=word, letter=letter, answer=str(word.count(letter))
+            )
             yield CountTask(data, self.config.task)
 
 

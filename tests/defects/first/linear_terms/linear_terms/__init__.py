@@ -67,7 +67,9 @@ class LinearTaskset(vf.Taskset[LinearTask, LinearConfig]):
                 "and nothing else."
             )
             answer = f"{a * b + d}x + {a * c}"
-            yield LinearTask(LinearData(prompt=prompt, parts=[a, b, c, d], answer=answer), self.config.task)
+            yield LinearTask(
+                LinearData(prompt=prompt, parts=[a, b, c, d], answer=answer), self.config.task
+            )
 
 
 __all__ = ["LinearTaskset"]

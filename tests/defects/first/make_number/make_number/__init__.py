@@ -41,9 +41,7 @@ class CountdownTaskset(vf.Taskset[CountdownTask, CountdownConfig]):
             a, b, c = rng.sample(range(2, 13), 3)
             shape = rng.choice(SHAPES)
             solution = shape.format(a=a, b=b, c=c)
-            goal = {
-                0: (a + b) * c, 1: a * b + c, 2: a * b - c, 3: a * (b - c)
-            }[SHAPES.index(shape)]
+            goal = {0: (a + b) * c, 1: a * b + c, 2: a * b - c, 3: a * (b - c)}[SHAPES.index(shape)]
             if goal <= 0 or (a, b, c, goal) in seen:
                 continue
             seen.add((a, b, c, goal))

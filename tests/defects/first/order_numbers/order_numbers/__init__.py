@@ -41,7 +41,9 @@ class OrderTaskset(vf.Taskset[OrderTask, OrderConfig]):
                 phone=f"0{rng.randint(100, 999)} {rng.randint(100000, 999999)}",
             )
             prompt = f"{message}\n\nWhat is the order number? Reply with the order number only."
-            yield OrderTask(OrderData(prompt=prompt, message=message, answer=order), self.config.task)
+            yield OrderTask(
+                OrderData(prompt=prompt, message=message, answer=order), self.config.task
+            )
 
 
 __all__ = ["OrderTaskset"]

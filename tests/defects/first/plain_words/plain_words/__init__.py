@@ -9,7 +9,10 @@ NOTICES = [
     ("Animals other than guide dogs are prohibited from entering.", "Only guide dogs may come in."),
     ("Payment is to be effected in cash exclusively.", "You can only pay in cash."),
     ("The lift is temporarily out of operation owing to repairs.", "The lift is being repaired."),
-    ("Children are to be accompanied by an adult at all times.", "Children need an adult with them."),
+    (
+        "Children are to be accompanied by an adult at all times.",
+        "Children need an adult with them.",
+    ),
     ("Photography is not permitted within the exhibition area.", "You may not take photos here."),
     ("Footwear is to be removed before entering the hall.", "Take your shoes off at the door."),
     ("The establishment ceases to serve food at nine o'clock.", "We serve food until nine."),
@@ -22,7 +25,10 @@ NOTICES = [
     ("Silence is to be observed in the reading room.", "Be quiet in the reading room."),
     ("The handling of merchandise is discouraged.", "Please do not touch the goods."),
     ("Bicycles left unattended are liable to removal.", "We may take away bikes left alone."),
-    ("Applications received subsequent to Friday are void.", "Apply by Friday or it does not count."),
+    (
+        "Applications received subsequent to Friday are void.",
+        "Apply by Friday or it does not count.",
+    ),
 ]
 
 
@@ -76,9 +82,7 @@ class PlainTaskset(vf.Taskset[PlainTask, PlainConfig]):
     def load(self):
         for notice, plain in NOTICES:
             prompt = f"Say this in plain words, in one sentence of at most 25 words:\n\n{notice}"
-            yield PlainTask(
-                PlainData(prompt=prompt, notice=notice, target=plain), self.config.task
-            )
+            yield PlainTask(PlainData(prompt=prompt, notice=notice, target=plain), self.config.task)
 
 
 __all__ = ["PlainTaskset"]

@@ -4,8 +4,16 @@ import random
 
 import verifiers.v1 as vf
 
-MESSAGES = ["disk at {n} percent", "user {n} logged in", "retry {n} of job", "cache has {n} entries",
-            "took {n} ms", "{n} files removed", "queue length {n}", "port {n} opened"]
+MESSAGES = [
+    "disk at {n} percent",
+    "user {n} logged in",
+    "retry {n} of job",
+    "cache has {n} entries",
+    "took {n} ms",
+    "{n} files removed",
+    "queue length {n}",
+    "port {n} opened",
+]
 
 
 def lines(text: str) -> list[str]:

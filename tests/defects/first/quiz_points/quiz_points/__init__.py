@@ -47,7 +47,9 @@ class SortTaskset(vf.Taskset[SortTask, SortConfig]):
                 f"Put these words into alphabetical order: {', '.join(words)}.\n"
                 "Reply with the four words, separated by commas, and nothing else."
             )
-            yield SortTask(SortData(prompt=prompt, words=words, answer=", ".join(right)), self.config.task)
+            yield SortTask(
+                SortData(prompt=prompt, words=words, answer=", ".join(right)), self.config.task
+            )
 
 
 __all__ = ["SortTaskset"]

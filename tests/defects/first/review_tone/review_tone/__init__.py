@@ -5,8 +5,22 @@ import random
 import verifiers as vf
 from datasets import Dataset
 
-PRODUCTS = ["kettle", "backpack", "lamp", "headset", "tent", "blender", "chair", "watch", "bike",
-            "jacket", "printer", "pan", "clock", "desk"]
+PRODUCTS = [
+    "kettle",
+    "backpack",
+    "lamp",
+    "headset",
+    "tent",
+    "blender",
+    "chair",
+    "watch",
+    "bike",
+    "jacket",
+    "printer",
+    "pan",
+    "clock",
+    "desk",
+]
 SAID = {
     "positive": "I use the {} every day and would buy it again at once.",
     "negative": "The {} broke within a week and nobody answered my mails.",

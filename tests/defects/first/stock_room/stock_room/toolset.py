@@ -4,7 +4,9 @@ import random
 
 import verifiers.v1 as vf
 
-ARTICLES = "bolts nuts screws washers nails hooks hinges springs rivets clamps pins brackets".split()
+ARTICLES = (
+    "bolts nuts screws washers nails hooks hinges springs rivets clamps pins brackets".split()
+)
 
 
 def counts(seed: int) -> dict[str, int]:

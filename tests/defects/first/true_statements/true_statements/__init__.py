@@ -28,7 +28,9 @@ class CompareConfig(vf.TasksetConfig):
 class CompareTaskset(vf.Taskset[CompareTask, CompareConfig]):
     def load(self):
         rng = random.Random(self.config.seed)
-        pairs = rng.sample([(a, b) for a in range(13, 40) for b in range(13, 40)], self.config.num_tasks)
+        pairs = rng.sample(
+            [(a, b) for a in range(13, 40) for b in range(13, 40)], self.config.num_tasks
+        )
         for i, (a, b) in enumerate(pairs):
             answer = "yes" if i % 2 else "no"
             gap = rng.randint(1, 30)

@@ -39,7 +39,9 @@ class SlugTaskset(vf.Taskset[SlugTask, SlugConfig]):
     def load(self):
         titles = [f"{s} {v} {p}" for s in SUBJECTS for v in VERBS for p in PLACES]
         for title in random.Random(self.config.seed).sample(titles, self.config.num_tasks):
-            data = SlugData(prompt=f"{RULES}\n\nHeadline: {title}", title=title, expected=slug(title))
+            data = SlugData(
+                prompt=f"{RULES}\n\nHeadline: {title}", title=title, expected=slug(title)
+            )
             yield SlugTask(data, self.config.task)
 
 
