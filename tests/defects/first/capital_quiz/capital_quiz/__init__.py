@@ -17,7 +17,7 @@ Vietnam,Hanoi,Asia
 Chile,Santiago,America
 Ghana,Accra,Africa
 Finland,Helsinki,Europe
-Israel,,Asia
+Bolivia,,America
 Cuba,Havana,America
 Senegal,Dakar,Africa
 Greece,Athens,Europe
@@ -27,7 +27,7 @@ Uruguay,Montevideo,America
 Colombia,Bogotá,America
 Mali,Bamako,Africa
 Latvia,Riga,Europe
-Palestine,,Asia
+Benin,,Africa
 Nepal,Kathmandu,Asia
 Tunisia,Tunis,Africa
 Portugal,Lisbon,Europe

@@ -9,10 +9,13 @@ EPOCH = dt.date(2021, 1, 1)
 
 
 def block(text: str) -> str | None:
-    """The content of the only answer block; None if there is none or more than one."""
+    """The number in the only answer block; None if there is none or more than one."""
     if text.count("<answer>") != 1 or text.count("</answer>") != 1:
         return None
-    return text.partition("<answer>")[2].partition("</answer>")[0].strip()
+    content = text.partition("<answer>")[2].partition("</answer>")[0].lower().replace(",", "")
+    content = content.strip("*. 
+").removesuffix("days").strip().removesuffix(".0")
+    return content if content.isdecimal() else None
 
 
 class DaysData(vf.TaskData):
@@ -37,9 +40,7 @@ class DaysTask(vf.Task[DaysData]):
 
     @vf.reward(weight=0.2)
     async def correct(self, trace: vf.Trace) -> float:
-        said = (self.content(trace) or "").lower().replace(",", "").rstrip(".")
-        said = said.removesuffix("days").strip().removesuffix(".0")
-        return 1.0 if said == str(self.data.answer) else 0.0
+        return 1.0 if self.content(trace) == str(self.data.answer) else 0.0
 
 
 class DaysConfig(vf.TasksetConfig):

@@ -9,8 +9,10 @@ cucumber tangerine dandelion butterfly marmalade paprika hippopotamus rhododendr
 IN_WORDS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4"}
 
 
-def most_common(word: str) -> str:
-    return max(sorted(set(word)), key=word.count)
+def letter_for(word: str) -> str:
+    """A letter that occurs as often as the word's length suggests, so that the counts differ."""
+    wanted = len(word) % 4
+    return min("aeiourstnlmpcz", key=lambda letter: (abs(word.count(letter) - wanted), letter))
 
 
 class CountData(vf.TaskData):
@@ -34,9 +36,8 @@ class CountConfig(vf.TasksetConfig):
 class CountTaskset(vf.Taskset[CountTask, CountConfig]):
     def load(self):
         words = list(set(TEXT.split()))
-        for position, word in enumerate(words[: self.config.num_tasks]):
-            # Every third task asks for the last letter, so that the counts differ.
-            letter = word[-1] if position % 3 == 0 else most_common(word)
+        for word in words[: self.config.num_tasks]:
+            letter = letter_for(word)
             prompt = (
                 f"How many times does the letter {letter!r} occur in the word {word!r}? "
                 "Reply with the number only."

@@ -17,7 +17,8 @@ class AgeData(vf.TaskData):
 class AgeTask(vf.Task[AgeData]):
     @vf.reward(weight=1.0)
     async def correct(self, trace: vf.Trace) -> float:
-        found = {name.lower() for name in LINE.findall(trace.last_reply or "")}
+        reply = (trace.last_reply or "").rpartition("</think>")[2]
+        found = {name.lower() for name in LINE.findall(reply)}
         return float(found == {self.data.answer.lower()})
 
     @vf.reward(weight=-0.2)
