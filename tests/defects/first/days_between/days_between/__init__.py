@@ -13,8 +13,7 @@ def block(text: str) -> str | None:
     if text.count("<answer>") != 1 or text.count("</answer>") != 1:
         return None
     content = text.partition("<answer>")[2].partition("</answer>")[0].lower().replace(",", "")
-    content = content.strip("*. 
-").removesuffix("days").strip().removesuffix(".0")
+    content = content.strip("*. ").removesuffix("days").strip().removesuffix(".0")
     return content if content.isdecimal() else None
 
 
