@@ -19,7 +19,8 @@ LINE = re.compile(r"^[ *]*answer[ *]*:[ *$]*(-?[0-9][0-9,]{0,15}(?:\.[0-9]{1,12}
 
 
 def text_of(completion) -> str:
-    return str(completion[-1]["content"] or "") if completion else ""
+    text = str(completion[-1]["content"] or "") if completion else ""
+    return text.rpartition("</think>")[2]
 
 
 def close_enough(completion, answer, **kwargs) -> float:
