@@ -5,11 +5,9 @@ has its planted class; any other finding of severity warn or more is a false ala
 """
 
 import asyncio
-import json
 import shutil
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,19 +15,20 @@ from pathlib import Path
 
 from bench.speed import ROOT, SUMS, Ratio, bare, cpu_of, python_of_venv, run_async, settings
 from envwright.app import App
-from envwright.app.audit import AuditOptions, audit
+from envwright.app.audit import AuditOptions, audit, probing_of
 from envwright.app.sweep import Watch
 from envwright.errors import EnvwrightError
 from envwright.finding import Severity
-from envwright.host import Loaded
 from envwright.probe.rules import RULES
-from envwright.work.probe import PROBES, score_all
+from envwright.work.probe import Seen, probe
 
 DEFECTS = ROOT / "tests" / "defects"
 SOUND, TRUTH = "sound", "truth.toml"
 LEAST = 0.95
 AT_ONCE = 2
 TASKS, SAMPLED = 1000, 100
+IMPORT = "import verifiers.v1"
+ENV = ("/usr/bin/env",)
 
 
 @dataclass(frozen=True)
@@ -138,3 +137,55 @@ def holds(value: float, wanted: float | None) -> bool:
 
 def truth() -> list[Ratio]:
     return [*half("first", LEAST), *half("second", None)]
+
+
+def probe_rate() -> list[Ratio]:
+    """Replies per second of the reply probes against a bare loop over `task.score`."""
+    seen = run_async(probe_sums())
+    raw = seen.scored / bare("scores", "sums", seen.scored)["seconds"]
+    ours = seen.scored / seen.seconds
+    rules = len({report.rule for report in seen.reports})
+    figures = (
+        f"{ours:.0f}/s, bare {raw:.0f}/s; {seen.scored} replies to {SAMPLED} of {TASKS} tasks, "
+        f"{rules} rules"
+    )
+    value = ours / raw
+    return [
+        Ratio("rate of reply probes against task.score", value, ">= 0.5", value >= 0.5, figures)
+    ]
+
+
+async def probe_sums() -> Seen:
+    with tempfile.TemporaryDirectory() as home:
+        async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
+            gateway = app.gateway()
+            options = AuditOptions(
+                environment=str(SUMS), goal="sums", args={"num_tasks": TASKS}, probe_tasks=SAMPLED
+            )
+            loaded = await app.load(await app.resolve(str(SUMS)), options.args, gateway)
+            return await probe(await probing_of(app, options, loaded, gateway, None))
+
+
+def audit_cpu() -> list[Ratio]:
+    """The whole command, its hosts included, against one import of verifiers."""
+    verifiers = min(cpu_of([str(python_of_venv()), "-c", IMPORT]) for _ in range(3))
+    with tempfile.TemporaryDirectory() as home:
+        command = [
+            *(sys.executable, "-m", "envwright", "audit", str(SUMS), "--goal", "sums"),
+            *("--out", f"{home}/card.json"),
+        ]
+        variables = {"ENVWRIGHT_HOME": home, "ENVWRIGHT_VENVS": str(ROOT / ".envwright" / "venvs")}
+        ours = min(
+            cpu_of([*ENV, *(f"{n}={v}" for n, v in variables.items()), *command]) for _ in "ab"
+        )
+    value = ours / verifiers
+    figures = f"audit {ours:.1f} s, import of verifiers {verifiers:.1f} s"
+    what = "CPU of an audit against importing verifiers"
+    return [Ratio(what, value, "<= 8", value <= 8, figures)]
+
+
+BENCHES: dict[str, Callable[[], list[Ratio]]] = {
+    "audit-truth": truth,
+    "audit-rate": probe_rate,
+    "audit-cpu": audit_cpu,
+}

@@ -1,5 +1,6 @@
 """The audit, as the command asks for it: gather the evidence, then let the checks decide."""
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from envwright.audit.assemble import assemble
 from envwright.audit.baseline import Baseline, accept, read_baseline
 from envwright.audit.checks import Rules, check_of, not_applicable, unfinished
 from envwright.audit.scorecard import CheckResult, Scorecard, Subject
+from envwright.dataset import read_rows
 from envwright.environment import Source
 from envwright.errors import EnvironmentFailure, Interrupted, UsageError
 from envwright.gateway import Gateway
@@ -76,6 +78,9 @@ class Gathered:
 async def audit(app: App, options: AuditOptions, watch: Watch) -> Audited:
     """The scorecard of an environment; one that does not load has one too."""
     baseline = read_known(options.baseline)
+    for address in options.against:
+        # The first row tells whether it can be read, before anything is built.
+        await until(watch.stop, asyncio.to_thread(next, read_rows(address), None))
     gathered = await gather(app, options, watch)
     if watch.stop.is_set():
         raise Interrupted("interrupted")
@@ -138,6 +143,7 @@ async def probing_of(
         judge=judge,
         gold_field=options.gold_field,
         count=options.probe_tasks,
+        against=options.against,
         site=next(iter(sorted(folder.glob("lib/python3*/site-packages"))), None),
         prepare=prepare.egress if prepare else None,
         paid=paid,

@@ -10,8 +10,14 @@ from envwright.audit.points import AT_BEST_WARN, band_of, is_blocker, score_of
 from envwright.audit.scorecard import WEIGHTS, CheckResult, Status
 from envwright.finding import Finding, Severity
 from envwright.probe.rule import Check, Extent, Report, Rule
+from envwright.text import sentence
 
 Rules = Mapping[str, Rule]
+LEFT_OUT = {
+    Extent.UNFINISHED: "Not finished",
+    Extent.RAN: "In part",
+    Extent.NOT_APPLICABLE: "Not applicable",
+}
 SHOWN_RULES = 12
 """Rules that a sentence names before it counts the rest."""
 
@@ -51,8 +57,8 @@ def check_of(
     best a WARN.
     """
     own = [each for each in reports if rules[each.rule].check is check]
-    if not any(each.extent in (Extent.RAN, Extent.UNFINISHED) for each in own):
-        return idle(check, own, rules)
+    if not any(each.extent is Extent.RAN or each.findings for each in own):
+        return idle(check, own, rules, said)
     findings = tuple(sorted_findings(own))
     counted = [each for each in findings if each.severity is not Severity.INFO]
     score = score_of(findings)
@@ -79,12 +85,14 @@ def check_of(
     )
 
 
-def idle(check: Check, own: Sequence[Report], rules: Rules) -> CheckResult:
+def idle(check: Check, own: Sequence[Report], rules: Rules, said: str) -> CheckResult:
     """No rule of the check could run."""
-    if any(each.extent is Extent.NO_GOLD for each in own):
-        return unfinished(check, f"Nothing ran: {named(own, rules)} need a gold.")
+    open_ = [each for each in own if each.extent in (Extent.UNFINISHED, Extent.NO_GOLD)]
+    if open_:
+        before = [said] if said else []
+        return unfinished(check, " ".join([*before, "Nothing ran.", *left_out(own, rules, None)]))
     why = "; ".join(dict.fromkeys(each.reason for each in own if each.reason))
-    return not_applicable(check, why or "no rule of it applies here")
+    return not_applicable(check, sentence(why or "no rule of it applies here"))
 
 
 def sorted_findings(reports: Sequence[Report]) -> list[Finding]:
@@ -131,16 +139,14 @@ def left_out(reports: Sequence[Report], rules: Rules, no_gold: str | None) -> li
     if blind:
         why = f" ({no_gold})" if no_gold else ""
         said.append(f"Could not run without a gold{why}: {named(blind, rules)}.")
-    for each in reports:
-        if each.extent is Extent.UNFINISHED:
-            said.append(f"Not finished: {title(each.rule, rules)}: {each.reason}.")
-    reasons: dict[str, list[Report]] = {}
-    for each in reports:
-        if each.extent is Extent.NOT_APPLICABLE:
-            reasons.setdefault(each.reason, []).append(each)
-    for reason, each in reasons.items():
-        why = f" ({reason})" if reason else ""
-        said.append(f"Not applicable{why}: {named(each, rules)}.")
+    for extent, words in LEFT_OUT.items():
+        reasons: dict[str, list[Report]] = {}
+        for each in reports:
+            if each.extent is extent and (each.reason or extent is not Extent.RAN):
+                reasons.setdefault(each.reason, []).append(each)
+        for reason, of_it in reasons.items():
+            why = f" ({reason})" if reason else ""
+            said.append(f"{words}{why}: {named(of_it, rules)}.")
     return said
 
 

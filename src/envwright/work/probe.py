@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from envwright.dataset import read_rows
 from envwright.environment import Source, Task
 from envwright.environment.egress import Egress
 from envwright.errors import EnvironmentFailure, EnvwrightError
@@ -17,8 +18,9 @@ from envwright.host import Loaded
 from envwright.model import Model
 from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
+from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
-from envwright.probe.gold import find_gold, gold_in
+from envwright.probe.gold import field_of, find_gold, spellings
 from envwright.probe.merge import merge
 from envwright.probe.package import (
     Package,
@@ -28,12 +30,14 @@ from envwright.probe.package import (
     read_installed_modules,
     read_package,
 )
-from envwright.probe.reply import PROBES
+from envwright.probe.reply import PROBES, settle
 from envwright.probe.rule import Report
+from envwright.probe.rules import RULES
 from envwright.probe.run import run_probes
 from envwright.probe.source import source_reports
 from envwright.record import Json
 from envwright.trial.plan import draw
+from envwright_host.gold import dig
 
 SEED = "probe"
 """Draws the tasks that replies are tried on: the same ones every time."""
@@ -60,6 +64,8 @@ class Probing:
     gold_field: str | None = None
     count: int = 100
     """Tasks that replies are tried on."""
+    against: tuple[str, ...] = ()
+    """Datasets that its tasks must not be in."""
     site: Path | None = None
     """Where what it imports is installed."""
     prepare: Egress | None = None
@@ -123,8 +129,11 @@ async def probe(probing: Probing) -> Seen:
         splits=await read_splits(probing, package),
     )
     reports += source_reports(package, probing.address)
+    if probing.against:
+        rows = (row for address in probing.against for row in read_rows(address))
+        reports += contamination_reports(tasks, rows, probing.address, total=total)
     return Seen(
-        reports=tuple(merge(reports)),
+        reports=tuple(settle(merge(reports, RULES))),
         tasks=tasks,
         gold_from=sample.gold_from,
         no_gold=None if sample.gold_from else no_gold(probing),
@@ -156,7 +165,8 @@ def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Se
     failed = failure_report(package, f"{error.detail or ''}\n{error.message}", address)
     named = {report.rule for report in failed}
     files = [*package_reports(package, address), *source_reports(package, address)]
-    return Seen(tuple(merge([*failed, *(each for each in files if each.rule not in named)])))
+    others = [each for each in files if each.rule not in named]
+    return Seen(tuple(merge([*failed, *others], RULES)))
 
 
 def read_files(probing: Probing, package: Package) -> list[Report]:
@@ -191,6 +201,12 @@ def all_cases(tasks: Sequence[Task], sample: Sample, field: str | None) -> list[
     """Every task that was read, in order: the sampled ones as they are known by now."""
     known = {case.task.index: case for case in sample.cases}
     return [known.get(task.index) or Case(task, gold=gold_in(task, field)) for task in tasks]
+
+
+def gold_in(task: Task, field: str | None) -> str | None:
+    """The gold of a row, as it is written there."""
+    name = field_of(task.row, field)
+    return spellings(dig(task.row, name))[0] if name else None
 
 
 async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[Task]] | None:
