@@ -41,8 +41,8 @@ from envwright_host.gold import dig
 
 SEED = "probe"
 """Draws the tasks that replies are tried on: the same ones every time."""
-MOST_TASKS = 10_000
-"""Tasks whose rows are read."""
+MOST_TASKS, MOST_ENDLESS = 10_000, 1_000
+"""Tasks whose rows are read, of many and of endless ones."""
 MOST_OF_A_SPLIT = 2_000
 FRESH_SEED = 1
 
@@ -103,7 +103,7 @@ async def probe(probing: Probing) -> Seen:
     """`EnvironmentFailure` when it cannot even be read."""
     loaded = probing.loaded
     total = loaded.environment.tasks.count
-    tasks = await loaded.tasks(0, MOST_TASKS if total is None else min(total, MOST_TASKS))
+    tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
     package = read_package(loaded.source)
     reports = [*read_files(probing, package)]
     reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.address)
