@@ -1,19 +1,25 @@
 """`Bench`: what an environment is probed with: its processes, a scorer, a stage, and whom it
 may ask meanwhile."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from envwright.environment import Environment, Task
+from envwright.environment import Environment, Kind, Task
+from envwright.errors import EnvwrightError
 from envwright.gateway import STRAY, Gateway, Grant
-from envwright.host import Loaded
+from envwright.host import CallError, HostDied, Loaded
 from envwright.model import Model
+from envwright.probe.case import Sample
 from envwright.probe.episode_scorer import EpisodeScorer, needs_episodes, unscorable
+from envwright.probe.gold import NO_REPLIES, find_gold
 from envwright.probe.host_scorer import HostScorer
 from envwright.probe.patience import PATIENT, Patience
 from envwright.probe.play import Stage, measured_seat
 from envwright.probe.scoring import Scorer
+from envwright.record import Json, items, mapping
+
+MOST_VALIDATED = 20
 
 
 @dataclass(slots=True)
@@ -43,6 +49,46 @@ class Bench:
         if self.grant.unserved is not None:
             return self.grant.unserved
         return STRAY if self.gateway.strays > self.strays else None
+
+    async def sample(
+        self, *, gold_field: str | None = None, solved: Mapping[int, str] = NO_REPLIES
+    ) -> Sample:
+        """The tasks with their gold; `solved` are replies that solved one before, by index."""
+        scorer = None if self.unscorable else self.scorer
+        found = await find_gold(
+            scorer, self.environment, self.tasks, field=gold_field, solved=solved
+        )
+        valid = await self._validated()
+        return replace(
+            found,
+            cases=tuple(replace(each, valid=valid.get(each.task.index)) for each in found.cases),
+        )
+
+    async def _validated(self) -> dict[int, bool]:
+        """The tasks' own word on their gold, as far as they have one; nothing if asking fails."""
+        found: dict[int, bool] = {}
+        if self.environment.kind is not Kind.VERIFIERS or self.unscorable:
+            return found
+        for task in self.tasks[:MOST_VALIDATED]:
+            args: Json = {
+                "items": [{"index": task.index, "key": task.key}],
+                "token": self.grant.token,
+            }
+            seconds = self.stage.patience.first_seconds
+            try:
+                (answer,) = items(
+                    await self.loaded.pool.call(
+                        "validate", args, seconds=seconds, item_seconds=seconds
+                    )
+                )
+            except (HostDied, CallError, EnvwrightError, OSError, TimeoutError, ValueError):
+                break
+            said = mapping(answer)
+            if not said.get("checked"):
+                break
+            if isinstance(said.get("valid"), bool):
+                found[task.index] = bool(said["valid"])
+        return found
 
     @asynccontextmanager
     async def afresh(self, hash_seed: int) -> AsyncGenerator[tuple[Loaded, Scorer]]:

@@ -1,7 +1,7 @@
 """`run_probes`: everything that is tried on an environment without a model, in one go.
 
     async with open_bench(loaded, tasks, gateway, judge=judge) as bench:
-        sample = await find_gold(bench.scorer, loaded.environment, bench.tasks, field=…, solved=…)
+        sample = await bench.sample(gold_field=…, solved=…)
         probed = await run_probes(bench, sample, probes)
 
 What all reply probes want is scored once, task by task, so that a scorer that runs out of
@@ -36,6 +36,7 @@ from envwright.probe.bench import Bench
 from envwright.probe.case import Sample
 from envwright.probe.documents import documents_of
 from envwright.probe.episode.look import EPISODE_RULES, look_at_episodes
+from envwright.probe.judge.look import JUDGE_RULES, look_at_judge
 from envwright.probe.probe import ReplyProbe
 from envwright.probe.rule import Extent, Report, Rule
 from envwright.probe.scoring import Scorer, Told, Tried, Try
@@ -67,10 +68,14 @@ def behaviour_probes(documents: str) -> list[ReplyProbe]:
 
 
 def behaviour_rules() -> tuple[Rule, ...]:
-    """Every rule of EW4 and EW6."""
+    """Every rule of EW4 and EW6 but those on judges, which are looked for apart."""
     probes = [*behaviour_probes(""), Raises(), Hangs()]
     own = tuple(rule for probe in probes for rule in probe.rules)
     return (*own, NOT_DETERMINISTIC, REMEMBERS, *EPISODE_RULES)
+
+
+RULES = (*behaviour_rules(), *JUDGE_RULES)
+"""All that is looked for here, whatever probes are given."""
 
 
 async def run_probes(
@@ -81,8 +86,9 @@ async def run_probes(
 ) -> Probed:
     """A report for every rule of the probes, of EW4 and of EW6."""
     rules = [*(rule for probe in probes for rule in probe.rules), *behaviour_rules()]
+    judged = await look_at_judge(bench.loaded, sample, bench.gateway, bench.stage.patience)
     if (why := bench.unscorable or (None if sample.cases else "it has no task to try")) is not None:
-        return Probed(unfinished(rules, why), {}, 0, 0.0)
+        return Probed((*unfinished(rules, why), *judged), {}, 0, 0.0)
     documents = documents_of(bench.loaded.source.folder)
     readers = [*probes, *behaviour_probes(documents)]
     wanted = {id(probe): list(probe.tries(sample)) for probe in readers}
@@ -102,8 +108,8 @@ async def run_probes(
     reports += read_repeats(sample, repeated)
     reports += await look_at_episodes(bench, sample, documents)
     if (spoiled := bench.spoiled) is not None:
-        return Probed(unfinished(rules, spoiled), told, scored, seconds)
-    return Probed(tuple(reports), told, scored, seconds)
+        return Probed((*unfinished(rules, spoiled), *judged), told, scored, seconds)
+    return Probed((*reports, *judged), told, scored, seconds)
 
 
 def by_task(sample: Sample, wanted: Iterable[Sequence[Try]]) -> list[Try]:
