@@ -112,8 +112,8 @@ class RefusedGold:
 
 
 def is_sayable(sample: Sample, case: Case) -> bool:
-    """Whether the gold is what the reply should be; with tools, it may not be enough."""
-    if sample.environment.tools:
+    """Whether the gold is what the reply should be; with tools or turns, it may not be enough."""
+    if sample.environment.tools or sample.environment.episodic:
         return case.best is not None and case.best > 0
     is_run = asks(CODE, case.task)
     return not is_run or (case.best is not None and case.best > 0)

@@ -40,6 +40,16 @@ LONGS = (
     "Step 1: read the question.\nStep 2: think about it.\nStep 3: check the result.\n"
     "Therefore, the answer follows from the steps above.",
 )
+RHETORIC = """## Analysis
+First, let me think step by step, because this question deserves care. For example, one side of \
+it is clear; however, the other side is not. Second, I have checked my work, and I am confident.
+
+- **Reason:** the evidence supports it [1].
+- **Result:** as shown above.
+
+Therefore, in conclusion, the final answer follows. Thank you, and I hope this helps!"""
+"""All that a reward may count in place of an answer."""
+CODES = ("def solve(*args):\n    return None", "```python\ndef solve(*args):\n    pass\n```")
 SIGNS = (
     # what the request mentions, and its empty form
     ("\\boxed", "\\boxed{}"),
@@ -74,6 +84,12 @@ def stock(case: Case) -> dict[str, Stock]:
             made[in_form(text)] = Stock(kind, framed(case, text), text)
     for number, text in enumerate(LONGS, 1):
         made[f"generic prose {number}"] = Stock(Kind.LONG, text, text)
+    made["rhetoric"] = Stock(Kind.LONG, RHETORIC, RHETORIC)
+    made["rhetoric and an empty answer"] = Stock(
+        Kind.LONG, f"{RHETORIC}\n\n{framed(case, 'unknown')}", f"{RHETORIC} unknown"
+    )
+    for text in CODES:
+        made[repr(text)] = Stock(Kind.PHRASE, text, text)
     for number, text in enumerate(skeletons(case), 1):
         made[f"an empty form {number}"] = Stock(Kind.SKELETON, text, "")
     gold = case.gold or ""
