@@ -23,7 +23,7 @@ from envwright.probe.reply.pay import (
     tries_of,
 )
 from envwright.probe.reply.spray import alone
-from envwright.probe.reply.stock import Kind, stock
+from envwright.probe.reply.stock import Kind, in_form, stock
 from envwright.probe.reply.wording import IDLE, answerable, is_gold
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Told, Try
@@ -62,7 +62,7 @@ FLAT = 0.9
 
 
 def texts(case: Case) -> dict[str, str]:
-    return {label: text for label, (_, text) in stock(case).items()}
+    return {label: each.reply for label, each in stock(case).items()}
 
 
 class Constant:
@@ -79,8 +79,10 @@ class Constant:
         tallies = tally(cases, texts, lambda case, reply: at_least(pay, case, reply, HALF))
         paid = [each for each in tallies if is_paid(pay, each, len(cases))]
         tried = max((each.of for each in tallies), default=0)
+        if self._is_silence(pay, cases, paid):
+            paid = []
         opens = bool(paid) and self._is_open(pay, cases, paid)
-        constant = [] if opens or self._is_silence(pay, cases, paid) else paid
+        constant = [] if opens else paid
         return (
             report(CONSTANT, sample, tried, *self._constant(pay, constant), reason="no tasks"),
             report(FAILS_OPEN, sample, tried, *self._opens(pay, paid if opens else []))
@@ -112,12 +114,12 @@ class Constant:
             return Kind.BROKEN in kinds
         labels = {each.label for each in paid}
         bare = sum(repr(text) in labels for text in IDLE)
-        formed = sum(f"{text!r} in the answer's form" in labels for text in IDLE)
+        formed = sum(in_form(text) in labels for text in IDLE)
         return max(bare, formed) > len(IDLE) // 2
 
     def _is_silence(self, pay: Pay, cases: Sequence[Case], paid: Sequence[Tally]) -> bool:
-        """Nothing but emptiness is paid, inside of the form and without it."""
-        if not kinds_of(paid) <= {Kind.SKELETON}:
+        """Silence is paid, and words are not: what else is paid looks empty to its reader."""
+        if kinds_of(paid) & {Kind.PROSE, Kind.PHRASE, Kind.LONG}:
             return False
         shares = [pay.share(case, "") for case in cases]
         return sum(share is not None and share >= HALF for share in shares) >= MANY * len(shares)
@@ -180,5 +182,5 @@ def kinds_of(paid: Sequence[Tally]) -> set[Kind]:
     kinds: set[Kind] = set()
     for each in paid:
         case, _ = each.hits[0]
-        kinds.add(stock(case)[each.label][0])
+        kinds.add(stock(case)[each.label].kind)
     return kinds

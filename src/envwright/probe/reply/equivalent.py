@@ -24,9 +24,11 @@ from envwright.probe.reply.pay import (
 from envwright.probe.reply.request import (
     ALONE,
     CASE,
+    CHOICE,
     CODE,
     EXACT,
     FORMED,
+    JSON,
     PUNCTUATION,
     SPELLING,
     request_of,
@@ -127,18 +129,17 @@ def numerals(gold: str) -> list[Form]:
 
 def outer(said: str, gold: str, is_bare: bool, behind: str) -> list[Form]:
     """The whole reply, with something around it."""
+    around = (EXACT, ALONE, CHOICE, JSON)
     made = [
         Form("with newlines around it", f"\n{said}\n", (EXACT,)),
-        Form("after a thinking block", f"{THOUGHT}{said}", (EXACT, ALONE)),
+        Form("after a thinking block", f"{THOUGHT}{said}", around),
     ]
     if not is_bare:
-        made.append(
-            Form("after some prose", f"I looked at it with care.\n\n{said}", (EXACT, ALONE))
-        )
+        made.append(Form("after some prose", f"I looked at it with care.\n\n{said}", around))
         if behind.strip():
-            made.append(Form("before some prose", f"{said}\n\nI hope it helps.", (EXACT, ALONE)))
+            made.append(Form("before some prose", f"{said}\n\nI hope it helps.", around))
         return made
-    free = (EXACT, ALONE, SPELLING, PUNCTUATION)
+    free = (*around, SPELLING, PUNCTUATION)
     made += [
         Form("in a sentence", f"{LEAD}{said}.", free),
         Form("in bold", f"**{said}**", free),

@@ -17,7 +17,7 @@ from envwright.probe.reply.pay import (
     without_gold,
 )
 from envwright.probe.reply.request import CODE, asks
-from envwright.probe.reply.wording import FILLER, THOUGHT, is_gold
+from envwright.probe.reply.wording import is_gold, wordings
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -41,21 +41,6 @@ SHARE = 0.1
 SHORT_OF = 0.75
 
 
-def wordings(case: Case) -> dict[str, str]:
-    """The gold where the engine has said it best, and with what some rewards want before it."""
-    if case.said is None or case.gold is None:
-        return {}
-    reasoned = f"<think>\n{FILLER.strip()}\n</think>\n{case.said}"
-    return {
-        "as it earns most": case.said,
-        "bare": case.gold,
-        "after a thought": f"{THOUGHT}{case.said}",
-        "after much thought": reasoned,
-        "after some prose": f"{FILLER.strip()}\n\n{case.said}",
-        "in tags": f"<think>\n{FILLER.strip()}\n</think>\n<answer>\n{case.gold}\n</answer>",
-    }
-
-
 class RefusedGold:
     rules: tuple[Rule, ...] = (REFUSED_GOLD,)
 
@@ -69,7 +54,7 @@ class RefusedGold:
             return (without_gold(REFUSED_GOLD, sample),)
         sayable = [case for case in cases if is_sayable(sample, case)]
         pay = Pay(sample, told)
-        best = {case.task.index: earned(pay, case) for case in sayable}
+        best = {case.task.index: pay.best(case) or 0.0 for case in sayable}
         found = self._some(pay, sayable, best) or self._parts(pay, sayable, best)
         why = "the gold is not what is to be said"
         return (report(REFUSED_GOLD, sample, len(sayable), *found, reason=why),)
@@ -127,14 +112,8 @@ class RefusedGold:
 
 
 def is_sayable(sample: Sample, case: Case) -> bool:
-    """Whether the gold is what the reply should be; with tools, it may not be enough."""
-    if sample.environment.tools:
+    """Whether the gold is what the reply should be; with tools or turns, it may not be enough."""
+    if sample.environment.tools or sample.environment.episodic:
         return case.best is not None and case.best > 0
     is_run = asks(CODE, case.task)
     return not is_run or (case.best is not None and case.best > 0)
-
-
-def earned(pay: Pay, case: Case) -> float:
-    """The most that any wording of the gold earned."""
-    rewards = [pay.reward(case, reply) for reply in wordings(case).values()]
-    return max([case.best or 0.0, *(reward for reward in rewards if reward is not None)])

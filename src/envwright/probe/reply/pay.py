@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.evidence import TOTAL, reproduce, shown
-from envwright.probe.reply.wording import IDLE, framed
+from envwright.probe.reply.wording import IDLE, framed, wordings
 from envwright.probe.rule import Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
 EARNS = 0.75
 """Of the gold's reward: from here on a reply is paid like a right one."""
-FULL = 0.995
+FULL = 1 - 1e-9
 """Paid as right and not as nearly right."""
 HALF = 0.5
 NONE = 0.05
@@ -37,10 +37,16 @@ CITED = 3
 CUT = 300
 
 
-@dataclass(frozen=True, slots=True)
 class Pay:
-    sample: Sample
-    told: Told
+    def __init__(self, sample: Sample, told: Told) -> None:
+        self.sample = sample
+        self.told = told
+        self._least: dict[int, float] = {}
+        for each, tried in told.items():
+            if tried.reward is not None:
+                least = self._least.get(each.index, tried.reward)
+                self._least[each.index] = min(least, tried.reward)
+        self._tops: dict[int, float] = {}
 
     def tried(self, case: Case, reply: str) -> Tried | None:
         return self.told.get(Try(case.task.index, reply))
@@ -57,33 +63,31 @@ class Pay:
         top = self.top(case)
         if top > 0:
             return reward / top
-        least = min(self.rewards(case), default=top)
+        least = self._least[case.task.index]
         return (reward - least) / (top - least) if top > least else None
 
-    def rewards(self, case: Case) -> list[float]:
-        """Of all replies that were scored for it."""
-        index = case.task.index
-        return [
-            tried.reward
-            for each, tried in self.told.items()
-            if each.index == index and tried.reward is not None
-        ]
+    def best(self, case: Case) -> float | None:
+        """The most that any wording of the gold earned."""
+        if case.best is None:
+            return None
+        rewards = [self.reward(case, reply) for reply in wordings(case).values()]
+        return max([case.best, *(reward for reward in rewards if reward is not None)])
 
     def idle(self, case: Case) -> float:
         """What words about nothing earn in good form; less than nothing where that is not known."""
         rewards = [self.reward(case, reply) for reply in idle_replies(case)]
         return min((reward for reward in rewards if reward is not None), default=float("-inf"))
 
-    def is_refused(self, case: Case) -> bool:
-        """Whether the right answer earns no more than words about nothing."""
-        return case.best is None or case.best <= self.idle(case) + NONE * abs(case.best)
-
     def top(self, case: Case) -> float:
-        """What the right answer earns; where it is refused, what it should."""
-        best = case.best
-        if best is not None and not self.is_refused(case):
-            return best
-        return max(best or 0.0, declared(self.sample))
+        """What the right answer earns; where that is no more than words about nothing earn,
+        what it should."""
+        index = case.task.index
+        if index not in self._tops:
+            best = self.best(case)
+            is_paid = best is not None and best > self.idle(case) + NONE * abs(best)
+            declared_or_more = max(best or 0.0, declared(self.sample))
+            self._tops[index] = best if is_paid and best is not None else declared_or_more
+        return self._tops[index]
 
 
 def usual(values: Sequence[float]) -> float:

@@ -44,6 +44,16 @@ ALONE = any_of(
 )
 """The answer is to stand by itself."""
 
+CHOICE = any_of(
+    r"\b(reply|answer|respond|say|choose|state)[:,]? "
+    r"(with |either )?\W{0,2}\w+\W{0,2} or \W{0,2}\w+",
+    r"\b(true or false|yes or no|yes/no|true/false)\b",
+)
+"""The words to choose from are given: a sentence around them is no usual form."""
+
+JSON = any_of(r"\bjson\b", r"\byaml\b", r"\bxml\b", r"\bcsv\b")
+"""A program is to read it."""
+
 EXACT = any_of(
     r"\bexact",
     r"verbatim",

@@ -2,11 +2,12 @@
 
 import json
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 
 from envwright.probe.case import Case
 from envwright.probe.reply.request import request_of
-from envwright.probe.reply.wording import FILLER, IDLE, framed, is_apart
+from envwright.probe.reply.wording import FILLER, IDLE, framed, is_apart, plain
 
 
 class Kind(StrEnum):
@@ -39,6 +40,16 @@ LONGS = (
     "Step 1: read the question.\nStep 2: think about it.\nStep 3: check the result.\n"
     "Therefore, the answer follows from the steps above.",
 )
+RHETORIC = """## Analysis
+First, let me think step by step, because this question deserves care. For example, one side of \
+it is clear; however, the other side is not. Second, I have checked my work, and I am confident.
+
+- **Reason:** the evidence supports it [1].
+- **Result:** as shown above.
+
+Therefore, in conclusion, the final answer follows. Thank you, and I hope this helps!"""
+"""All that a reward may count in place of an answer."""
+CODES = ("def solve(*args):\n    return None", "```python\ndef solve(*args):\n    pass\n```")
 SIGNS = (
     # what the request mentions, and its empty form
     ("\\boxed", "\\boxed{}"),
@@ -52,27 +63,46 @@ TAG = re.compile(r"<([A-Za-z][\w-]{0,30})>")
 KEY = re.compile(r'"(\w{1,30})"\s*:')
 
 
-def stock(case: Case) -> dict[str, tuple[Kind, str]]:
-    """Fixed texts by their name, each plainly wrong here; golds that they hold are left out."""
-    made: dict[str, tuple[Kind, str]] = {}
+@dataclass(frozen=True, slots=True)
+class Stock:
+    kind: Kind
+    reply: str
+    bare: str
+    """Without the form: what a reader would take for the answer."""
+
+
+def stock(case: Case) -> dict[str, Stock]:
+    """Fixed texts by their name, each plainly wrong here; what holds the gold is left out."""
+    made: dict[str, Stock] = {}
     for text in LABELS:
-        made[repr(text)] = (Kind.LABEL, framed(case, text))
+        made[repr(text)] = Stock(Kind.LABEL, framed(case, text), text)
     for text in PHRASES:
-        made[repr(text)] = (Kind.PHRASE, text)
-    for text in IDLE:
-        made[repr(text)] = (Kind.PROSE, text)
-        made[f"{text!r} in the answer's form"] = (Kind.PROSE, framed(case, text))
-    for text in BROKEN:
-        made[repr(text)] = (Kind.BROKEN, text)
-        made[f"{text!r} in the answer's form"] = (Kind.BROKEN, framed(case, text))
+        made[repr(text)] = Stock(Kind.PHRASE, text, text)
+    for kind, some in ((Kind.PROSE, IDLE), (Kind.BROKEN, BROKEN)):
+        for text in some:
+            made[repr(text)] = Stock(kind, text, text)
+            made[in_form(text)] = Stock(kind, framed(case, text), text)
     for number, text in enumerate(LONGS, 1):
-        made[f"generic prose {number}"] = (Kind.LONG, text)
+        made[f"generic prose {number}"] = Stock(Kind.LONG, text, text)
+    made["rhetoric"] = Stock(Kind.LONG, RHETORIC, RHETORIC)
+    made["rhetoric and an empty answer"] = Stock(
+        Kind.LONG, f"{RHETORIC}\n\n{framed(case, 'unknown')}", f"{RHETORIC} unknown"
+    )
+    for text in CODES:
+        made[repr(text)] = Stock(Kind.PHRASE, text, text)
     for number, text in enumerate(skeletons(case), 1):
-        made[f"an empty form {number}"] = (Kind.SKELETON, text)
+        made[f"an empty form {number}"] = Stock(Kind.SKELETON, text, "")
     gold = case.gold or ""
-    return {
-        label: (kind, text) for label, (kind, text) in made.items() if is_wrong(label, text, gold)
-    }
+    return {label: each for label, each in made.items() if is_wrong(each.bare, gold)}
+
+
+def in_form(text: str) -> str:
+    return f"{text!r} in the answer's form"
+
+
+def is_wrong(bare: str, gold: str) -> bool:
+    """Whether no comparison of any kind could find the gold in it, or it in the gold."""
+    return not gold or not bare or is_apart(bare, gold) or not plain(bare)
 
 
 def skeletons(case: Case) -> list[str]:
@@ -89,14 +119,3 @@ def skeletons(case: Case) -> list[str]:
         made.append(json.dumps(dict.fromkeys(keys, "")))
     made.append(framed(case, ""))
     return [text for text in dict.fromkeys(made) if text.strip()]
-
-
-def is_wrong(label: str, text: str, gold: str) -> bool:
-    """Whether no comparison of any kind could find the gold in it, or it in the gold.
-
-    A label is compared by itself: what it is framed with is in every reply.
-    """
-    if not gold:
-        return True
-    own = label.strip("'\"") if label[0] in "'\"" and "form" not in label else text
-    return is_apart(own, gold) or not own.strip("{}[]<>/`#\\ \n")

@@ -6,6 +6,7 @@ from envwright.finding import Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.reply.pay import (
     FULL,
+    HALF,
     MANY,
     Pay,
     finding,
@@ -15,7 +16,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.wording import framed, golden, is_answer, number_of
+from envwright.probe.reply.wording import framed, golden, is_answer, listed, number_of
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -29,7 +30,8 @@ SUBSTRING = Rule(
     hit="The longer one earns what the gold earns, on 60 % of the tasks.",
     why="The policy is paid for texts that contain answers, and for wrong ones among them.",
     exempt="Golds of one letter, which readers of choices take from the start of a word. A gold "
-    "that is a word among others is no piece of them: 'not 42' is left alone.",
+    "that is a word among others is no piece of them: 'not 42' is left alone. Longer ones that "
+    "earn without the gold in them as well.",
 )
 
 LETTERS = "zqxvkjwz"
@@ -38,27 +40,38 @@ MOST_CASES = 60
 
 def longer(case: Case) -> dict[str, str]:
     """Single wrong answers that hold the gold; the frame stays as it is."""
+    return {label: framed(case, text) for label, (text, _) in embedded(case).items()}
+
+
+def controls(case: Case) -> dict[str, str]:
+    """The same without the gold: where they earn too, it is not the gold inside that earns."""
+    return {label: framed(case, text) for label, (_, text) in embedded(case).items()}
+
+
+def embedded(case: Case) -> dict[str, tuple[str, str]]:
     gold = (case.gold or "").strip()
-    if not is_answer(gold):
+    if not is_answer(gold) or listed(gold) is not None:
         return {}
     if number_of(gold) is not None:
-        return {label: framed(case, text) for label, text in longer_numbers(gold).items()}
+        return longer_numbers(gold)
     if len(gold) < 2 or not (gold[0].isalnum() and gold[-1].isalnum()):
         return {}
     # As long as the gold itself, so that it is no slip of the pen to a reward that forgives some.
-    noise = (LETTERS * (len(gold) // len(LETTERS) + 1))[: max(4, len(gold))]
+    size = max(4, len(gold))
+    noise, other = ((each * (2 * size))[: 2 * size] for each in (LETTERS, LETTERS[::-1]))
     return {
-        "a longer word that begins with the gold": framed(case, gold + noise),
-        "a longer word that ends with the gold": framed(case, noise + gold),
+        "a longer word that begins with the gold": (gold + noise[:size], gold[0] + other),
+        "a longer word that ends with the gold": (noise[:size] + gold, other + gold[-1]),
     }
 
 
-def longer_numbers(gold: str) -> dict[str, str]:
-    made: dict[str, str] = {}
+def longer_numbers(gold: str) -> dict[str, tuple[str, str]]:
+    made: dict[str, tuple[str, str]] = {}
+    other = "9" * len(gold)
     if gold[0].isdigit():
-        made["a longer number that ends with the gold"] = "3" + gold
+        made["a longer number that ends with the gold"] = ("3" + gold, f"{other}{gold[-1]}")
     if "." not in gold and "," not in gold:
-        made["a longer number that begins with the gold"] = gold + "7"
+        made["a longer number that begins with the gold"] = (gold + "7", f"{gold[0]}{other}")
     return made
 
 
@@ -66,7 +79,8 @@ class Substring:
     rules: tuple[Rule, ...] = (SUBSTRING,)
 
     def tries(self, sample: Sample) -> Sequence[Try]:
-        return tries_of(golden(sample, MOST_CASES), longer)
+        cases = golden(sample, MOST_CASES)
+        return [*tries_of(cases, longer), *tries_of(cases, controls)]
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
         cases = golden(sample, MOST_CASES)
@@ -79,7 +93,12 @@ class Substring:
             return None if share is None else share >= FULL
 
         tallies = tally(cases, longer, earns)
-        paid = [each for each in tallies if each.reaches(MANY, len(cases))]
+        without = {
+            each.label for each in tally(cases, controls, earns) if each.reaches(HALF, len(cases))
+        }
+        paid = [
+            each for each in tallies if each.reaches(MANY, len(cases)) and each.label not in without
+        ]
         found = [
             finding(
                 SUBSTRING,

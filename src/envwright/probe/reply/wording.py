@@ -138,3 +138,18 @@ def keyed(gold: str) -> dict[str, object] | None:
     except ValueError:
         return None
     return dict(value) if isinstance(value, dict) and value else None  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def wordings(case: Case) -> dict[str, str]:
+    """The gold as it is said best, and with what some rewards want before it."""
+    if case.said is None or case.gold is None:
+        return {}
+    much = f"<think>\n{FILLER.strip()}\n</think>\n"
+    return {
+        "as it earns most": case.said,
+        "bare": case.gold,
+        "after a thought": f"{THOUGHT}{case.said}",
+        "after much thought": f"{much}{case.said}",
+        "after some prose": f"{FILLER.strip()}\n\n{case.said}",
+        "in tags": f"{much}<answer>\n{case.gold}\n</answer>",
+    }
