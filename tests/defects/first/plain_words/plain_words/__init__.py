@@ -1,5 +1,7 @@
 """Plain words for official sentences."""
 
+import re
+
 import verifiers.v1 as vf
 
 NOTICES = [
@@ -68,7 +70,7 @@ class PlainTask(vf.Task[PlainData, vf.State, PlainTaskConfig]):
     async def same_meaning(self, trace: vf.Trace) -> float:
         if not self.is_short(trace):
             return 0.0
-        reply = trace.last_reply.replace("<<<", "").replace(">>>", "")
+        reply = re.sub(r"[<>]{2,}", "", trace.last_reply)
         judge = PlainJudge(self.config.judge)
         result = await judge.evaluate(trace=trace, notice=self.data.notice, reply=reply)
         return 1.0 if result.parsed else 0.0
