@@ -96,7 +96,7 @@ def message_of(message: Any) -> dict[str, Any]:
     return {"role": "user"} | told | ({"tool_calls": calls} if calls else {})
 
 
-def record_of(  # noqa: PLR0913 - the parts of one record
+def record_of(
     state: vf.State | None,
     signals: tuple[dict[str, Any], dict[str, Any]],
     stop: str | None,

@@ -283,9 +283,7 @@ class HostProcess:
         stall = self.spec.stall_seconds
         count = 0
         while self.dead is None:
-            # Its stack is printed before it is ended for staying at one item.
-            soonest = min((p.item_seconds for p in self.pending.values()), default=math.inf)
-            self.send({"ping": count, "stall": min(stall, soonest * TOLD_BEFORE)})
+            self.beat(count)
             count += 1
             await asyncio.sleep(min(PING_SECONDS, stall / 4))
             silent = time.monotonic() - self.last_pong
@@ -295,6 +293,11 @@ class HostProcess:
                 self.kill(f"environment code held it up for {silent:.0f} s", late=True)
             for stuck in [each for each in self.pending.values() if each.is_stuck]:
                 self.kill(f"it went on for over {stuck.item_seconds:g} s", late=True)
+
+    def beat(self, count: int) -> None:
+        """Its stack is printed before it is ended for staying at one item."""
+        soonest = min((p.item_seconds for p in self.pending.values()), default=math.inf)
+        self.send({"ping": count, "stall": min(self.spec.stall_seconds, soonest * TOLD_BEFORE)})
 
     def send(self, message: Json) -> None:
         if self.writer is not None and not self.writer.is_closing():
@@ -321,6 +324,8 @@ class HostProcess:
         call_id = self.calls
         pending = Pending(asyncio.get_running_loop().create_future(), patience, item_seconds)
         self.pending[call_id] = pending
+        if item_seconds < math.inf:
+            self.beat(0)
         try:
             self.send({"id": call_id, "call": name, "args": args})
             done, _ = await asyncio.wait({pending.future}, timeout=seconds)

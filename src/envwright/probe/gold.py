@@ -20,19 +20,23 @@ NO_REPLIES: Mapping[int, str] = {}
 
 
 async def find_gold(
-    scorer: Scorer,
+    scorer: Scorer | None,
     environment: Environment,
     tasks: Sequence[Task],
     *,
     field: str | None = None,
     solved: Mapping[int, str] = NO_REPLIES,
 ) -> Sample:
-    """The tasks as cases; `solved` are replies that solved a task before, by its index."""
+    """The tasks as cases; `solved` are replies that solved a task before, by its index.
+
+    Without a scorer the likeliest wording stands, and what it earns is not known.
+    """
     fields = {task.index: field_of(task.row, field) for task in tasks}
     said = {task.index: says(task, fields[task.index], solved) for task in tasks}
     most = sum(reward.weight for reward in environment.rewards if reward.weight > 0)
     best: dict[int, tuple[float, str, str]] = {}
-    for turn in range(max(map(len, said.values()), default=0)):
+    for turn in range(0 if scorer is None else max(map(len, said.values()), default=0)):
+        assert scorer is not None
         # One wording a round, and only where the last ones did not earn all there is.
         tries = [
             Try(index, wording)

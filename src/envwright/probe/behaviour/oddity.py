@@ -32,8 +32,8 @@ class Oddity:
         return case.said.replace(case.gold, text)
 
 
-def rare(words: str, unit: str, count: int = 1, end: str = "") -> Oddity:
-    return Oddity(words, unit, count, end, plausible=False)
+def rare(words: str, unit: str, count: int = 1, *, formed: bool = False) -> Oddity:
+    return Oddity(words, unit, count, formed=formed, plausible=False)
 
 
 ODDITIES: tuple[Oddity, ...] = (
@@ -45,9 +45,9 @@ ODDITIES: tuple[Oddity, ...] = (
     Oddity("a zero", "0"),
     Oddity("the text None", "None"),
     Oddity("the text null", "null"),
-    Oddity("the text NaN", "nan"),
-    Oddity("the text -inf", "-inf"),
-    Oddity("a division by zero", "1/0"),
+    rare("the text NaN", "nan"),
+    rare("the text -inf", "-inf"),
+    rare("a division by zero", "1/0"),
     Oddity("a label without an answer", "Answer:"),
     Oddity("a tag that is not closed", "<answer>"),
     Oddity("a tag that was never opened", "</answer>"),
@@ -63,17 +63,17 @@ ODDITIES: tuple[Oddity, ...] = (
     Oddity("a JSON object without keys", "{}"),
     Oddity("letters of other scripts and emoji", "Ответ 答え: ٤٢ ½ 🙂"),
     Oddity("full-width digits", "４２"),
-    Oddity("a raised digit", "²"),
+    rare("a raised digit", "²"),
     Oddity("nothing in the place of the answer", "", formed=True),
     Oddity("words in the place of the answer", "no idea", formed=True),
-    Oddity("a raised digit in the place of the answer", "²", formed=True),
-    Oddity("nan in the place of the answer", "nan", formed=True),
-    Oddity("inf in the place of the answer", "inf", formed=True),
-    Oddity("-inf in the place of the answer", "-inf", formed=True),
+    rare("a raised digit in the place of the answer", "²", formed=True),
+    rare("nan in the place of the answer", "nan", formed=True),
+    rare("inf in the place of the answer", "inf", formed=True),
+    rare("-inf in the place of the answer", "-inf", formed=True),
     Oddity("a zero in the place of the answer", "0", formed=True),
     Oddity("a negative number in the place of the answer", "-7", formed=True),
-    Oddity("a division by zero in the place of the answer", "1/0", formed=True),
-    Oddity("a large number in the place of the answer", "1e300", formed=True),
+    rare("a division by zero in the place of the answer", "1/0", formed=True),
+    rare("a large number in the place of the answer", "1e300", formed=True),
     Oddity("a large prime in the place of the answer", "999999999989", formed=True),
     Oddity("a comma in the place of the answer", ",", formed=True),
     rare("a NUL", "a\x00b"),

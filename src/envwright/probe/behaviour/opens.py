@@ -20,7 +20,8 @@ OPENS = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
     tries="junk that no reader can make sense of, bare and in the place of the answer",
-    hit="on most tasks it earns about what the gold earns, and a wrong answer in form does not",
+    hit="on most tasks it earns half of what the gold earns or more, and a wrong answer in form "
+    "does not",
     why="the model learns to break the grader instead of answering",
     exempt="tasks whose gold earns nothing, and rewards that pay for anything at all",
 )
@@ -34,11 +35,10 @@ JUNK: tuple[tuple[str, str, bool], ...] = (
     ("random letters in the place of the answer", "zxqv wkjp", True),
     ("marks in the place of the answer", "@@ ~~", True),
     ("a cut-off expression in the place of the answer", "((1 +", True),
-    ("nothing in the place of the answer", "", True),
 )
 CASES = 30
 MOST = 0.5
-NEAR = 0.9
+PAID = 0.5
 """The part of what the gold earns that counts as earning."""
 
 
@@ -70,7 +70,7 @@ class Opens:
         cases = usable(sample)
         paying = [(case, told.get(control)) for case, control in zip_controls(sample)]
         wrong = [
-            tried.reward >= NEAR * (case.best or 0)
+            tried.reward >= PAID * (case.best or 0)
             for case, tried in paying
             if tried is not None and tried.reward is not None
         ]
@@ -132,7 +132,7 @@ def paid_junk(cases: Sequence[Case], told: Told) -> list[Paid]:
         paid = [
             (case, reply, reward)
             for case, reply, reward in tried
-            if reward is not None and reward >= NEAR * (case.best or 0.0)
+            if reward is not None and reward >= PAID * (case.best or 0.0)
         ]
         if paid and len(paid) > MOST * len(tried):
             case, reply, reward = paid[0]
@@ -147,7 +147,7 @@ def told_of(sample: Sample, paid: Paid) -> Finding:
         paid.case,
         paid.reply,
         statement=f"{paid.words} ({shown(paid.reply, 60)!r}) earns {paid.reward:g} on "
-        f"{paid.on} of {paid.of} tasks, as the gold does ({paid.case.best:g}), "
-        "while a wrong answer in form earns less",
+        f"{paid.on} of {paid.of} tasks, the gold {paid.case.best:g}, "
+        "and a wrong answer in form does not",
         quote=f"{paid.reward:g}",
     )

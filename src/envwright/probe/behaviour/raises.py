@@ -1,5 +1,6 @@
 """EW403 raises, EW405 ends-its-process: replies that scoring does not survive."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -37,6 +38,7 @@ LONG = 10_000
 """Longer replies are tried on the first task alone."""
 MOST_FINDINGS = 3
 UNTRIED = "rewards that did not run"
+WHERE = re.compile(r"\(at [^()]+:\d+\)$")
 
 
 class Raises:
@@ -79,17 +81,21 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """One for each way to break, the most ordinary reply first."""
     ways: defaultdict[str, list[tuple[Severity, str, Try]]] = defaultdict(list)
+    told: dict[Try, str] = {}
     for each, tried in hits:
         case = cases[each.index]
         severity, words = ordinariness(case, each.reply)
         if rule is ENDS:
             severity = Severity.FAIL
-        ways[tried.ended or tried.problem or ""].append((severity, words, each))
+        said = tried.ended or tried.problem or ""
+        ways[way_of(said)].append((severity, words, each))
+        told.setdefault(each, said)
     order = [Severity.FAIL, Severity.WARN, Severity.INFO]
     worst = sorted(ways.items(), key=lambda way: min(order.index(hit[0]) for hit in way[1]))
     found: list[Finding] = []
-    for said, tries in worst[:MOST_FINDINGS]:
+    for _, tries in worst[:MOST_FINDINGS]:
         severity, words, each = min(tries, key=lambda hit: order.index(hit[0]))
+        said = told[each]
         tasks = len({hit[2].index for hit in tries})
         on = f"on {tasks} tasks" if tasks > 1 else f"on task {each.index}"
         does = "ends the process" if rule is ENDS else "makes scoring raise"
@@ -105,6 +111,12 @@ def findings_of(
             )
         )
     return tuple(found)
+
+
+def way_of(said: str) -> str:
+    """What was raised and where: the rest of the words often repeats the reply."""
+    where = WHERE.search(said)
+    return said if where is None else f"{said.partition(':')[0]} {where.group(0)}"
 
 
 def ordinariness(case: Case, reply: str) -> tuple[Severity, str]:
