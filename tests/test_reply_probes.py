@@ -18,6 +18,9 @@ from plain import Plain, reports_of, rules_found, sample_of
 from rewards import BOXED, FAULTY, SOUND, SUMS, boxed_number, one
 
 
+TASK = Plain(SUMS[:1], one(boxed_number)).rows[0]
+
+
 @pytest.mark.parametrize("name", SOUND)
 def test_nothing_is_said_against_a_sound_reward(name):
     assert rules_found(SOUND[name]) == set()
@@ -119,7 +122,7 @@ def test_a_number_is_plainly_the_same_however_it_is_written(number):
 )
 def test_another_answer_stands_where_the_gold_stood(gold, other, around):
     case = Case(
-        task=sample_of(Plain(SUMS[:1], one(boxed_number))).cases[0].task,
+        task=TASK,
         gold=gold,
         said=f"{around}{gold}",
         best=1.0,

@@ -26,9 +26,9 @@ EXPLAINS: dict[str, frozenset[str]] = {
     # More of it earns more: whatever is long enough is paid.
     LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE, OUT_OF_RANGE, OPENS},
     # Any text is paid: silence, echoes, lists and wrong answers are texts.
-    CONSTANT: PAYS | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART, OPENS},
+    CONSTANT: PAYS - {CONSTANT} | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART, OPENS},
     # What cannot be read is paid: so are silence, echoes and odd spellings of a wrong answer.
-    FAILS_OPEN: PAYS | {GOLD, EQUIVALENT, MONOTONE, OPENS},
+    FAILS_OPEN: PAYS - {FAILS_OPEN} | {GOLD, EQUIVALENT, MONOTONE, OPENS},
     # What has no bound pays some replies more than the gold.
     OUT_OF_RANGE: frozenset((SPRAY, SUBSTRING, GOLD, EQUIVALENT, MONOTONE)),
     # A gold that nobody can reach is refused.
@@ -64,5 +64,5 @@ def explained_by(found: Sequence[str] | set[str]) -> set[str]:
     explained: set[str] = set()
     for rule, others in EXPLAINS.items():
         if rule in found and rule not in explained:
-            explained |= others - {rule}
+            explained |= others
     return explained
