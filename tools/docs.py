@@ -2,7 +2,7 @@
 
 Generated are the commands and their options, the settings, the keys of a sweep file, the
 rules of findings and what they cost, each between two markers. It also holds the README to
-its length and to naming every command, and rules to names of their own.
+its length and to naming every command.
 """
 
 import ast
@@ -166,26 +166,29 @@ def line(text: str) -> str:
 
 
 def design_text() -> str:
+    """A heading for each name; what is tried and what is read may share one."""
+    by_name: dict[str, list[Rule]] = {}
+    for rule in all_rules():
+        by_name.setdefault(rule.name, []).append(rule)
     parts: list[str] = []
     for check in Check:
-        rules = [rule for rule in all_rules() if rule.check is check]
-        if not rules:
-            continue
-        parts.append(f"## {check}\n")
-        for rule in rules:
-            kind = (
-                f", the defect *{rule.defect}*" if rule.defect and rule.defect != rule.name else ""
-            )
-            parts.append(f"### {rule.name}\n\n{rule.id}, at most `{rule.severity}`{kind}.\n")
-            said = {
-                "Tried": rule.tries,
-                "A hit": rule.hit,
-                "Why it matters": rule.why,
-                "When it does not apply": rule.exempt,
-            }
-            rows = [f"- **{name}.** {line(text)}" for name, text in said.items() if text]
-            parts.append("\n".join(rows) + "\n")
+        names = [name for name, rules in by_name.items() if rules[0].check is check]
+        parts += [f"## {check}\n"] if names else []
+        for name in names:
+            parts += [f"### {name}\n", *map(rule_text, by_name[name])]
     return "\n".join(parts)
+
+
+def rule_text(rule: Rule) -> str:
+    kind = f", the defect *{rule.defect}*" if rule.defect not in ("", rule.name) else ""
+    said = {
+        "Tried": rule.tries,
+        "A hit": rule.hit,
+        "Why it matters": rule.why,
+        "When it does not apply": rule.exempt,
+    }
+    rows = [f"- **{name}.** {line(text)}" for name, text in said.items() if text]
+    return "\n".join([f"**{rule.id}**, at most `{rule.severity}`{kind}.\n", *rows]) + "\n"
 
 
 def prices_text() -> str:
@@ -224,9 +227,10 @@ def faults() -> Iterator[str]:
     for page in PARTS:
         if render(page) != page.read_text():
             yield f"docs/{page.name} is out of date. hint: run .venv/bin/python tools/docs.py"
-    names = [rule.name for rule in all_rules()]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"the name {name} is that of several rules"
+    headings = re.findall(r"^### (\S+)$", DESIGN.read_text(), re.MULTILINE)
+    names = {rule.name for rule in all_rules()}
+    for name in sorted(names.symmetric_difference(headings)):
+        yield f"docs/{DESIGN.name}: {name} is not both a heading and the name of a rule"
     lines = (ROOT / "README.md").read_text().splitlines()
     if len(lines) > README_LINES:
         yield f"README.md has {len(lines)} lines, over {README_LINES}"

@@ -18,6 +18,8 @@ LEFT_OUT = {
     Extent.RAN: "In part",
     Extent.NOT_APPLICABLE: "Not applicable",
 }
+TASKS = "tasks"
+"""Of these alone there may be endless many."""
 SHOWN_RULES = 12
 """Rules that a sentence names before it counts the rest."""
 
@@ -120,6 +122,8 @@ def looked_at(reports: Sequence[Report]) -> str:
 
 
 def extent_text(unit: str, tried: int, of: int | None) -> str:
+    if of is None and unit != TASKS:
+        return f"{tried:,} {unit}"
     return f"{tried:,} of {'endless' if of is None else f'{of:,}'} {unit}"
 
 

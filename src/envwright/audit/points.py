@@ -25,7 +25,7 @@ class Price:
 
 PRICES = {
     (Severity.FAIL, Basis.PROVEN): Price(7.0, 1.0),
-    (Severity.FAIL, Basis.JUDGED): Price(5.0, 2.0),
+    (Severity.FAIL, Basis.JUDGED): Price(5.0, 1.0),
     (Severity.WARN, Basis.PROVEN): Price(3.0, 0.75),
     (Severity.WARN, Basis.JUDGED): Price(3.0, 0.5),
     (Severity.INFO, Basis.PROVEN): Price(0.0, 0.0),

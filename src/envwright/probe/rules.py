@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from envwright.probe import contamination, data, package, reply, rollout, source
 from envwright.probe.rule import Rule
-from envwright.probe.run import behaviour_rules
+from envwright.probe.run import RULES as RUN_RULES
 
 
 def by_id(*groups: Iterable[Rule]) -> dict[str, Rule]:
@@ -20,7 +20,7 @@ RULES = by_id(
     package.RULES,
     data.RULES,
     reply.RULES,
-    behaviour_rules(),
+    RUN_RULES,
     source.RULES,
     rollout.RULES,
     contamination.RULES,

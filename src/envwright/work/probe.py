@@ -30,6 +30,7 @@ from envwright.probe.package import (
     read_installed_modules,
     read_package,
 )
+from envwright.probe.package.load import LOADS
 from envwright.probe.reply import PROBES, settle
 from envwright.probe.rule import Report
 from envwright.probe.rules import RULES
@@ -45,6 +46,8 @@ MOST_TASKS, MOST_ENDLESS = 10_000, 1_000
 """Tasks whose rows are read, of many and of endless ones."""
 MOST_OF_A_SPLIT = 2_000
 FRESH_SEED = 1
+
+LOADED = Report(rule=LOADS.id, tried=1, of=1, unit="loads")
 
 Say = Callable[[str], None]
 
@@ -105,7 +108,7 @@ async def probe(probing: Probing) -> Seen:
     total = loaded.environment.tasks.count
     tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
     package = read_package(loaded.source)
-    reports = [*read_files(probing, package)]
+    reports = [*read_files(probing, package), LOADED]
     reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.address)
     sampled = spread(tasks, probing.count)
     async with open_bench(loaded, sampled, probing.gateway, judge=probing.judge) as bench:
