@@ -13,7 +13,7 @@ from envwright.finding import check_citation
 from envwright.probe.contamination import contamination_reports
 from envwright.record import digest
 
-WORDS = ["river", "stone", "lamp", "garden", "window", "paper", "bridge", "winter", "candle", "market", "silver", "forest", "ladder", "engine", "harbour", "thunder", "violin", "carpet", "meadow", "anchor"]
+WORDS = "river stone lamp garden window paper bridge winter candle market silver forest ladder engine harbour thunder violin carpet meadow anchor".split()
 
 
 def story(seed: int, length: int = 40) -> str:

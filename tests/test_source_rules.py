@@ -2,14 +2,7 @@ import textwrap
 
 import pytest
 
-from envwright.finding import (
-    Basis,
-    Finding,
-    ReplyCitation,
-    Severity,
-    SourceCitation,
-    check_citation,
-)
+from envwright.finding import Basis, Finding, ReplyCitation, Severity, SourceCitation, check_citation
 from envwright.probe.merge import merge
 from envwright.probe.package import Package
 from envwright.probe.rule import Report

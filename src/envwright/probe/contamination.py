@@ -85,9 +85,8 @@ def contamination_reports(
         return [skipped(rule, "the datasets are empty") for rule in RULES]
     found = [(EXACT, against.exact), (NGRAM, against.passages()), (NEAR, against.near())]
     return [
-        report(
-            rule, hits(rule, matches, len(tasks), count), address, tried=len(tasks), unit="tasks"
-        ).model_copy(update={"of": total if total is not None else len(tasks)})
+        report(rule, hits(rule, matches, len(tasks), count), address, tried=len(tasks), unit="tasks")
+        .model_copy(update={"of": total if total is not None else len(tasks)})
         for rule, matches in found
     ]
 
@@ -101,11 +100,7 @@ def hits(rule: Rule, matches: dict[int, Match], tasks: int, rows: int) -> Iterat
         for m in shown
     )
     share = len(matches) / tasks
-    how = {
-        EXACT.id: "are copies of",
-        NGRAM.id: "share long passages with",
-        NEAR.id: "nearly repeat",
-    }
+    how = {EXACT.id: "are copies of", NGRAM.id: "share long passages with", NEAR.id: "nearly repeat"}
     yield Hit(
         f"{len(matches)} of {tasks} tasks ({share:.0%}) {how[rule.id]} rows of the datasets "
         f"({rows} rows): {pairs}",

@@ -30,9 +30,7 @@ LEAK = Rule(
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
     "examples and templates that are the same in every prompt.",
 )
-STRONG = (
-    r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
-)
+STRONG = r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
 SECTIONS = (
     r"(?:worked[ _-]*)?solutions?|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
@@ -44,9 +42,7 @@ SECTION = re.compile(
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
-COMMENT = re.compile(
-    r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M
-)
+COMMENT = re.compile(r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M)
 TOKEN = re.compile(r"(?<![\w/.-])[\w][\w/.-]*[_/.\-][\w/.-]*\w")
 ON_PURPOSE = re.compile(
     r"\b(extract|copy|transcribe|quote|repeat|echo|verbatim|according to|stated in|mentioned in"
@@ -54,16 +50,9 @@ ON_PURPOSE = re.compile(
     r"|report|note|transcript|article|table|form|json|list))\b",
     re.I,
 )
-NAMES_TOKEN = re.compile(
-    r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)",
-    re.I,
-)
-MARK = re.compile(
-    r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I
-)
-OPTION = re.compile(
-    r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$"
-)
+NAMES_TOKEN = re.compile(r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)", re.I)
+MARK = re.compile(r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I)
+OPTION = re.compile(r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$")
 FEWEST = 5
 NEARLY_ALL = 0.9
 
@@ -102,9 +91,7 @@ def hit(what: str, leaks: list[Leak], known: Sequence[Case]) -> Hit:
     )
 
 
-def told_by(
-    known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool
-) -> list[Leak]:
+def told_by(known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool) -> list[Leak]:
     """The tasks whose gold stands at a place, if that place tells their gold from others'."""
     spots = [(case, place(case)) for case in known]
     spots = [(case, found) for case, found in spots if found]
@@ -211,12 +198,11 @@ def solved_before(case: Case) -> Leak | None:
 def question_lines(text: str) -> Iterator[str]:
     """The lines that ask, without the word that says so; the last ones first."""
     for line in reversed(text.splitlines()):
-        bare = re.sub(
-            r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I
-        )
+        bare = re.sub(r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I)
         bare = bare.strip()
         if len(bare) >= 8 and len(words(bare)) >= 2:
             yield bare
+
 
 
 PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (

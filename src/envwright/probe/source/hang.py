@@ -94,9 +94,7 @@ def compiled(code: Code, method: Method, node: ast.expr) -> Iterator[tuple[Modul
         for home in code.modules:
             for each in home.nodes:
                 match each:
-                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if (
-                        name == node.attr
-                    ):
+                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if name == node.attr:
                         yield home, made
                     case _:
                         pass
@@ -107,9 +105,7 @@ def compiled(code: Code, method: Method, node: ast.expr) -> Iterator[tuple[Modul
         yield module, made
     for each in own_nodes(method):
         match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as here) if (
-                name == node.id
-            ):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as here) if name == node.id:
                 yield module, here
             case _:
                 pass
@@ -289,9 +285,7 @@ def long_loops(flow: Flow, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
             case _:
                 continue
         named = [s for s in sizes if NUMBER in flow.labels(scope, s)]
-        if named and not any(
-            is_bounded(scope.method, name, node) for s in named for name in names(s)
-        ):
+        if named and not any(is_bounded(scope.method, name, node) for s in named for name in names(s)):
             yield node, "runs as long as a number in the reply says"
 
 
@@ -318,17 +312,11 @@ def is_bounded(method: Method, name: str, loop: ast.AST) -> bool:
     for node in own_nodes(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "min":
             if name in names(node) or any(
-                isinstance(a, ast.Assign)
-                and name in [t.id for t in a.targets if isinstance(t, ast.Name)]
-                and a.value is node
+                isinstance(a, ast.Assign) and name in [t.id for t in a.targets if isinstance(t, ast.Name)] and a.value is node
                 for a in own_nodes(method)
             ):
                 return True
-        if (
-            not isinstance(node, ast.Compare)
-            or node.lineno > line
-            or node is getattr(loop, "test", None)
-        ):
+        if not isinstance(node, ast.Compare) or node.lineno > line or node is getattr(loop, "test", None):
             continue
         if bounds(node, name):
             return True
@@ -340,20 +328,14 @@ def bounds(node: ast.Compare, name: str) -> bool:
     sides = [node.left, *node.comparators]
     for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
         here, there = is_name(left, name), is_name(right, name)
-        small = (
-            isinstance(right, ast.Constant) and isinstance(right.value, int) and right.value <= 3
-        )
+        small = isinstance(right, ast.Constant) and isinstance(right.value, int) and right.value <= 3
         if here and isinstance(op, ast.Gt | ast.GtE) and not small:
             return True
         if here and isinstance(op, ast.Lt | ast.LtE) and not small:
             return True
         if there and isinstance(op, ast.Lt | ast.LtE) and not isinstance(left, ast.BinOp):
             return len(node.ops) == 1 and not isinstance(left, ast.Constant)
-        if (
-            (here or there)
-            and isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn)
-            and not small
-        ):
+        if (here or there) and isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) and not small:
             return True
     return False
 

@@ -109,9 +109,7 @@ def default_hits(code: Code, roots: list[Root]) -> Iterator[Hit]:
                 cited = method.module.cite(end.node)
                 if pays(end) and (cited.path, cited.line) not in seen:
                     seen.add((cited.path, cited.line))
-                    said_so = (
-                        f"{method.name} returns {end.value.known!r} when the judge {HOW[mood]}"
-                    )
+                    said_so = f"{method.name} returns {end.value.known!r} when the judge {HOW[mood]}"
                     yield Hit(said_so, [cited])
 
 
@@ -205,11 +203,7 @@ class Walk:
                 return [state]
 
     def loop(
-        self,
-        method: Method,
-        node: ast.For | ast.While | ast.AsyncFor,
-        state: State,
-        ends: list[Returned],
+        self, method: Method, node: ast.For | ast.While | ast.AsyncFor, state: State, ends: list[Returned]
     ) -> list[State]:
         inside = state
         if isinstance(node, ast.For | ast.AsyncFor) and isinstance(node.target, ast.Name):
@@ -272,15 +266,11 @@ class Walk:
             case ast.UnaryOp(op=op, operand=operand):
                 return unary(op, self.value(method, operand, state))
             case ast.BinOp(left=left, op=op, right=right):
-                return arithmetic(
-                    op, self.value(method, left, state), self.value(method, right, state)
-                )
+                return arithmetic(op, self.value(method, left, state), self.value(method, right, state))
             case ast.BoolOp(op=op, values=values):
                 return both(op, [self.value(method, v, state) for v in values])
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return compared(
-                    op, self.value(method, left, state), self.value(method, right, state)
-                )
+                return compared(op, self.value(method, left, state), self.value(method, right, state))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen = self.value(method, test, state)
                 if chosen.kind is not Kind.KNOWN:
@@ -300,7 +290,9 @@ class Walk:
         made = method.module.constants.get(node.id)
         return Value(Kind.KNOWN, made.value) if isinstance(made, ast.Constant) else UNKNOWN
 
-    def each_of(self, method: Method, node: ast.GeneratorExp | ast.ListComp, state: State) -> Value:
+    def each_of(
+        self, method: Method, node: ast.GeneratorExp | ast.ListComp, state: State
+    ) -> Value:
         """`any(word in said for word in WORDS)`: what holds for one holds for each."""
         for part in node.generators:
             source = self.value(method, part.iter, state)
@@ -344,15 +336,11 @@ class Walk:
         if parse is None:
             return SAID
         self.parsed.add(id(parse.node))
-        return Value(
-            Kind.SAID, self.inline(parse, ast.Call(node.func, [], []), [SAID], method, State())
-        )
+        return Value(Kind.SAID, self.inline(parse, ast.Call(node.func, [], []), [SAID], method, State()))
 
     def parse_of(self, method: Method, node: ast.Call) -> Method | None:
         """The `parse` of the package's judge that is asked here."""
-        known = [
-            m for m in self.code.methods if m.node.name == "parse" and self.code.is_a(m, "Judge")
-        ]
+        known = [m for m in self.code.methods if m.node.name == "parse" and self.code.is_a(m, "Judge")]
         head = chain(node.func).partition(".")[0]
         said = names_of(node.func)
         for each in own_nodes(method):

@@ -40,7 +40,9 @@ def shared_names(module: Module) -> set[str]:
     for name, value in module.constants.items():
         made = value.func if isinstance(value, ast.Call) else value
         said = module.dotted(made) or "" if isinstance(value, ast.Call) else ""
-        if isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp) or said.rpartition(".")[2] in ("list", "dict", "set", "defaultdict", "Counter", "deque"):
+        if isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp):
+            names.add(name)
+        elif said.rpartition(".")[2] in ("list", "dict", "set", "defaultdict", "Counter", "deque"):
             names.add(name)
     for node in module.nodes:
         if isinstance(node, ast.Global):
@@ -99,11 +101,7 @@ def root_name(node: ast.AST) -> str | None:
 
 
 def mentions(node: ast.AST, name: str) -> bool:
-    return any(
-        root_name(each) == name
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name | ast.Attribute)
-    )
+    return any(root_name(each) == name for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
 
 
 def is_cache(method: Method, name: str) -> bool:
@@ -118,17 +116,14 @@ def is_cache(method: Method, name: str) -> bool:
         n
         for n in own_nodes(method)
         if (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and root_name(n) == name)
-        or (
-            isinstance(n, ast.Call)
-            and isinstance(n.func, ast.Attribute)
-            and n.func.attr == "get"
-            and root_name(n.func.value) == name
-        )
+        or (isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "get" and root_name(n.func.value) == name)
     ]
     counts = any(
         isinstance(n, ast.AugAssign) and root_name(n.target) == name for n in own_nodes(method)
     )
-    counted = any(isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores)
+    counted = any(
+        isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores
+    )
     return bool(stores) and bool(gives) and not counts and not counted
 
 
@@ -146,9 +141,7 @@ def read_to_decide(method: Method, name: str) -> bool:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if any(mentions(test, each) for each in names):
                     return True
-            case ast.Return(value=ast.expr() as value) if any(
-                mentions(value, each) for each in names
-            ):
+            case ast.Return(value=ast.expr() as value) if any(mentions(value, each) for each in names):
                 return True
             case _:
                 pass
@@ -162,8 +155,7 @@ def gold_hits(method: Method) -> Iterator[Hit]:
         for n in own_nodes(method)
         if isinstance(n, ast.Assign)
         for t in n.targets
-        if isinstance(t, ast.Name)
-        and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
+        if isinstance(t, ast.Name) and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
         for name in [t.id]
     }
     alias = {
