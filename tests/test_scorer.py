@@ -36,8 +36,8 @@ def tasks(bed: Bed, culprit: Loaded) -> list[Task]:
 @pytest.mark.slow
 def test_whoever_ends_the_process_is_named_and_the_rest_is_scored(bed, culprit, tasks):
     scorer = HostScorer(culprit, tasks, patience=SHORTLY)
-    asked = ["please raise", "please interrupt", "please exit", "please die", "please loop"]
-    asked += ["please wait", "please shout", "please be slow"]
+    asked = ["please raise", "please interrupt", "please exit", "please loop", "please wait"]
+    asked += ["please shout", "please be slow"]
     tries = [Try(0, "0"), *(Try(1, reply) for reply in asked), Try(2, "2"), Try(3, "x")]
     told = bed.do(scorer.score(tries))
     assert [told[each].reward for each in (tries[0], tries[-2], tries[-1])] == [1.0, 1.0, 0.0]
@@ -45,7 +45,6 @@ def test_whoever_ends_the_process_is_named_and_the_rest_is_scored(bed, culprit, 
     assert "ValueError: as it was asked to (at culprit/__init__.py:" in by_reply[asked[0]].problem
     assert "KeyboardInterrupt" in by_reply["please interrupt"].problem
     assert "exit code 7 (at culprit/__init__.py:" in by_reply["please exit"].ended
-    assert by_reply["please die"].ended.startswith("it was killed")
     for late in ("please loop", "please wait"):
         assert by_reply[late].late and "over 1.5 s" in by_reply[late].ended
     assert "culprit/__init__.py:" in by_reply["please loop"].ended
@@ -54,7 +53,6 @@ def test_whoever_ends_the_process_is_named_and_the_rest_is_scored(bed, culprit, 
     assert scorer.stopped is None
     assert {each.reply for each in scorer.strikes.culprits} == {
         "please exit",
-        "please die",
         "please loop",
         "please wait",
     }
@@ -72,12 +70,13 @@ def test_what_a_reply_earned_is_kept_and_is_scored_anew_on_request(bed, culprit,
 
 @pytest.mark.slow
 def test_a_scorer_gives_up_on_a_reply_then_on_all_and_says_so(bed, culprit, tasks):
-    patience = Patience(reply_seconds=1.5, culprits=3, of_a_reply=2)
+    patience = Patience(reply_seconds=1.5, culprits=2, of_a_reply=1)
     scorer = HostScorer(culprit, tasks, patience=patience)
-    tries = [Try(index, "please exit") for index in range(6)]
+    tries = [Try(index, "please die") for index in range(6)]
     told = bed.do(scorer.score([*tries, Try(0, "0")]))
-    assert sum(tried.ended is not None for tried in told.values()) == 2
+    ended = [tried.ended for tried in told.values() if tried.ended is not None]
+    assert len(ended) == 1 and ended[0].startswith("it was killed")
     assert told[Try(0, "0")].reward == 1.0
     assert scorer.stopped is None
-    assert not bed.do(scorer.score([Try(0, "please exit once more"), Try(1, "1")])).get(Try(1, "1"))
-    assert "3 replies ended its process" in scorer.stopped
+    assert not bed.do(scorer.score([Try(0, "please die once more"), Try(1, "1")])).get(Try(1, "1"))
+    assert "2 replies ended its process" in scorer.stopped

@@ -37,9 +37,11 @@ def compact(text: str) -> str:
     """A Python expression for the text: one that repeats itself is written once."""
     if len(text) > ON_A_LINE:
         for length in range(1, 65):
-            unit, count = text[:length], len(text) // length
-            if unit * count == text[: length * count]:
-                rest = text[length * count :]
+            unit, count = text[:length], 0
+            while text.startswith(unit, count * length):
+                count += 1
+            rest = text[length * count :]
+            if count > 3 and len(rest) <= ON_A_LINE:
                 return f"{unit!r} * {count}" + (f" + {rest!r}" if rest else "")
     return ascii(text)
 

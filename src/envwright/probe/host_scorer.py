@@ -45,6 +45,7 @@ class HostScorer:
         self._alone = False
         self._is_warm = False
         self._stillborn = 0
+        self._harmless: Try | None = None
         self.strikes = Strikes(patience)
 
     @property
@@ -67,6 +68,7 @@ class HostScorer:
             if not (places := self._next(waiting, tries)):
                 break
             begun = time.monotonic()
+            await self._warm_up()
             settled = await self._ask([tries[place] for place in places])
             self.strikes.spent_seconds += time.monotonic() - begun
             for at, tried in settled.items():
@@ -74,6 +76,13 @@ class HostScorer:
             done = {places[at] for at in settled}
             waiting = [place for place in waiting if place not in done]
         return results
+
+    async def _warm_up(self) -> None:
+        """Begin a process after one that ended with a reply that is known to be harmless."""
+        if not self._is_warm and self._harmless is not None:
+            harmless, self._harmless = self._harmless, None
+            if await self._ask([harmless]):
+                self._harmless = harmless
 
     def _next(self, waiting: list[int], tries: Sequence[Try]) -> list[int]:
         """As many as one call takes: a single one where the process is new."""
@@ -120,6 +129,7 @@ class HostScorer:
         if not self._is_warm:
             # What is read and imported once is no time of the reply's.
             told = [replace(tried, seconds=0.0, cpu_seconds=0.0) for tried in told]
+            self._harmless = tries[0]
         self._is_warm, self._stillborn = True, 0
         if len(told) != len(tries):
             self.strikes.lost = f"it was asked for {len(tries)} scores and told {len(told)}"

@@ -16,7 +16,6 @@ class Oddity:
     words: str
     unit: str
     count: int = 1
-    end: str = ""
     formed: bool = False
     """Said in the place of the gold."""
     plausible: bool = True
@@ -24,7 +23,7 @@ class Oddity:
 
     def reply_to(self, case: Case) -> str | None:
         """The reply; None where there is no wording to put it into."""
-        text = self.unit * self.count + self.end
+        text = self.unit * self.count
         if not self.formed:
             return text
         if not case.gold or not case.said or case.gold not in case.said or case.said == case.gold:
