@@ -56,7 +56,7 @@ FAILS_OPEN = Rule(
     exempt="Rewards that pay for wrong answers in good form as well: they read nothing at all.",
 )
 
-MOST_CASES = 100
+MOST_CASES = 40
 FLAT = 0.9
 """Of the tasks on which a part of the reward must be the same to be a constant's."""
 
@@ -143,8 +143,9 @@ class Constant:
     def _opens(self, pay: Pay, paid: Sequence[Tally]) -> list[Finding]:
         if not paid:
             return []
-        labels = named([each.label for each in paid[:4]])
-        first = paid[0]
+        # A label may be unreadable too, but words about nothing always are.
+        telling = [each for each in paid if kinds_of([each]) & {Kind.PROSE, Kind.BROKEN}] or paid
+        labels, first = named([each.label for each in telling[:4]]), telling[0]
         return [
             finding(
                 FAILS_OPEN,

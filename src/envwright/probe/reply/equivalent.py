@@ -62,7 +62,7 @@ EQUIVALENT = Rule(
     "or notation; long texts, code and lists.",
 )
 
-MOST_CASES = 50
+MOST_CASES = 40
 
 Demands = tuple[re.Pattern[str], ...]
 

@@ -27,15 +27,18 @@ LENGTH = Rule(
 
 TIMES = (0, 1, 3, 10, 30, 100)
 GAIN = 0.35
-MOST_CASES = 12
+MOST_CASES = 8
 CLEARLY = 0.02
 STEP = "Step {}: consider the matter from the next side and note what it shows.\n"
 
-PADDING = {
-    "prose": lambda times: FILLER * times,
-    "numbered steps": lambda times: "".join(STEP.format(n) for n in range(1, times + 1)),
-    "a thinking block": lambda times: f"<think>\n{FILLER * times}\n</think>\n" if times else "",
-}
+
+def padding(times: int) -> dict[str, str]:
+    """Words without content, so many times over."""
+    return {
+        "prose": FILLER * times,
+        "numbered steps": "".join(STEP.format(number) for number in range(1, times + 1)),
+        "a thinking block": f"<think>\n{FILLER * times}\n</think>\n" if times else "",
+    }
 
 
 def ladders(sample: Sample, case: Case) -> dict[str, list[str]]:
@@ -45,9 +48,9 @@ def ladders(sample: Sample, case: Case) -> dict[str, list[str]]:
     if case.said is not None:
         ends["the right reply"] = case.said
     return {
-        f"{name} before {what}": [f"{pad(times)}\n{end}".strip() for times in TIMES]
+        f"{name} before {what}": [f"{padding(times)[name]}\n{end}".strip() for times in TIMES]
         for what, end in ends.items()
-        for name, pad in PADDING.items()
+        for name in padding(0)
     }
 
 

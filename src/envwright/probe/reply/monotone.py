@@ -38,7 +38,7 @@ MONOTONE = Rule(
 
 DROP = 0.15
 DROP_OF_NUMBERS = 0.25
-MOST_CASES = 40
+MOST_CASES = 30
 MOST_ITEMS = 8
 DISTANCES = (Decimal(4), Decimal(2), Decimal(1), Decimal("0.5"), Decimal("0.2"), Decimal("0.05"))
 

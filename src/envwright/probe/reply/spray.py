@@ -35,13 +35,9 @@ SPRAY = Rule(
     "the last candidate only; partial credit and penalties, where the list earns less.",
 )
 
-MOST_CASES = 60
+MOST_CASES = 30
 
-JOINED = {
-    "in one line": lambda parts: ", ".join(parts),
-    "with 'or'": lambda parts: " or ".join(parts),
-    "a line each": lambda parts: "\n".join(parts),
-}
+BETWEEN = {"in one line": ", ", "with 'or'": " or ", "a line each": "\n"}
 
 
 def placed(gold: str, others: Sequence[str]) -> list[list[str]]:
@@ -56,7 +52,8 @@ def sprays(sample: Sample, case: Case) -> dict[str, list[str]]:
         return {}
     orders = placed(case.gold.strip(), others)
     ways = {
-        label: [framed(case, join(parts)) for parts in orders] for label, join in JOINED.items()
+        label: [framed(case, mark.join(parts)) for parts in orders]
+        for label, mark in BETWEEN.items()
     }
     if frame(case) not in (None, ("", "")):
         ways["each in its form"] = [

@@ -52,7 +52,7 @@ WRONG = Rule(
     "it asks for none, and all near misses where it leaves the choice among many answers.",
 )
 
-MOST_CASES = 50
+MOST_CASES = 100
 OTHER = "zebra"
 ELSEWHERE = "the gold of another task"
 
