@@ -30,7 +30,9 @@ LEAK = Rule(
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
     "examples and templates that are the same in every prompt.",
 )
-STRONG = r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+STRONG = (
+    r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+)
 SECTIONS = (
     r"(?:worked[ _-]*)?solutions?|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
@@ -42,17 +44,27 @@ SECTION = re.compile(
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
-COMMENT = re.compile(r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M)
+COMMENT = re.compile(
+    r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M
+)
 TOKEN = re.compile(r"(?<![\w/.-])[\w][\w/.-]*[_/.\-][\w/.-]*\w")
+PIECES = re.compile(r"[_/.\-]|(?<=[a-z])(?=\d)")
 ON_PURPOSE = re.compile(
     r"\b(extract|copy|transcribe|quote|repeat|echo|verbatim|according to|stated in|mentioned in"
     r"|given in|said in|(from|in) the (text|passage|following|log|document|message|email|record"
     r"|report|note|transcript|article|table|form|json|list))\b",
     re.I,
 )
-NAMES_TOKEN = re.compile(r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)", re.I)
-MARK = re.compile(r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I)
-OPTION = re.compile(r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$")
+NAMES_TOKEN = re.compile(
+    r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)",
+    re.I,
+)
+MARK = re.compile(
+    r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I
+)
+OPTION = re.compile(
+    r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$"
+)
 FEWEST = 5
 NEARLY_ALL = 0.9
 
@@ -91,7 +103,9 @@ def hit(what: str, leaks: list[Leak], known: Sequence[Case]) -> Hit:
     )
 
 
-def told_by(known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool) -> list[Leak]:
+def told_by(
+    known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool
+) -> list[Leak]:
     """The tasks whose gold stands at a place, if that place tells their gold from others'."""
     spots = [(case, place(case)) for case in known]
     spots = [(case, found) for case, found in spots if found]
@@ -129,7 +143,7 @@ def says_others(told: Sequence[Leak], *, strict: bool) -> bool:
 def tells(text: str, gold: str, *, strict: bool) -> bool:
     """Whether the place says the gold: as its first words when strict, else anywhere."""
     if not strict:
-        return holds(text, gold.strip())
+        return holds(PIECES.sub(" ", text) if TOKEN.fullmatch(text) else text, gold.strip())
     bare = text.strip().strip("`*_\"'([{<>$ ").removeprefix("\\boxed{")
     start = re.match(rf"{re.escape(gold.strip())}(?![^\W_])(?![.,]\d)", bare, re.I)
     if start is None:
@@ -168,14 +182,14 @@ def in_token(case: Case) -> list[str]:
         return []
     tokens = [t for t in TOKEN.findall(text) if re.search(r"\d|\.\w{1,5}$|_", t)]
     # One that is all letters and dashes is an ordinary word; the text may be about the label.
-    return [" ".join(re.split(r"[_/.\-]|(?<=[a-z])(?=\d)", t)) for t in tokens]
+    return tokens
 
 
 def in_mark(case: Case) -> list[str]:
     """The one option that bears a mark."""
     lines = [line for line in case.task.prompt.splitlines() if OPTION.match(line)]
     marked = [line for line in lines if MARK.search(line)]
-    return [MARK.sub(" ", marked[0]).strip()] if len(lines) >= 2 and len(marked) == 1 else []
+    return [marked[0].strip()] if len(lines) >= 2 and len(marked) == 1 else []
 
 
 def solved_before(case: Case) -> Leak | None:
@@ -198,11 +212,12 @@ def solved_before(case: Case) -> Leak | None:
 def question_lines(text: str) -> Iterator[str]:
     """The lines that ask, without the word that says so; the last ones first."""
     for line in reversed(text.splitlines()):
-        bare = re.sub(r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I)
+        bare = re.sub(
+            r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I
+        )
         bare = bare.strip()
         if len(bare) >= 8 and len(words(bare)) >= 2:
             yield bare
-
 
 
 PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (

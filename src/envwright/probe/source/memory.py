@@ -101,7 +101,11 @@ def root_name(node: ast.AST) -> str | None:
 
 
 def mentions(node: ast.AST, name: str) -> bool:
-    return any(root_name(each) == name for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return any(
+        root_name(each) == name
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name | ast.Attribute)
+    )
 
 
 def is_cache(method: Method, name: str) -> bool:
@@ -116,14 +120,17 @@ def is_cache(method: Method, name: str) -> bool:
         n
         for n in own_nodes(method)
         if (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and root_name(n) == name)
-        or (isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "get" and root_name(n.func.value) == name)
+        or (
+            isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Attribute)
+            and n.func.attr == "get"
+            and root_name(n.func.value) == name
+        )
     ]
     counts = any(
         isinstance(n, ast.AugAssign) and root_name(n.target) == name for n in own_nodes(method)
     )
-    counted = any(
-        isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores
-    )
+    counted = any(isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores)
     return bool(stores) and bool(gives) and not counts and not counted
 
 
@@ -141,7 +148,9 @@ def read_to_decide(method: Method, name: str) -> bool:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if any(mentions(test, each) for each in names):
                     return True
-            case ast.Return(value=ast.expr() as value) if any(mentions(value, each) for each in names):
+            case ast.Return(value=ast.expr() as value) if any(
+                mentions(value, each) for each in names
+            ):
                 return True
             case _:
                 pass
@@ -155,7 +164,8 @@ def gold_hits(method: Method) -> Iterator[Hit]:
         for n in own_nodes(method)
         if isinstance(n, ast.Assign)
         for t in n.targets
-        if isinstance(t, ast.Name) and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
+        if isinstance(t, ast.Name)
+        and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
         for name in [t.id]
     }
     alias = {
