@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.case import Case
-from envwright.probe.data.text import answer_form, asked, holds, words
+from envwright.probe.data.text import answer_form, asked, holds, leaves, words
 from envwright.probe.found import Hit, quote
 from envwright.probe.rule import Check, Rule
 
@@ -43,6 +43,17 @@ SECTION = re.compile(
     rf"(?:^|\n|[(\[<])[ \t#*_]*(?P<label>{SECTIONS})\b[^\n:=]{{0,20}}[:=]\**[ \t]*"
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
+)
+SUM = re.compile(
+    r"[\d)][^=\n?]*(?:[-+*/x×÷^−]|times|plus|minus)[^=\n?]*(?:=|≈)\s*(?P<rest>[^=\n]+)", re.I
+)
+WORKED = re.compile(
+    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as))[:,]?\s+"
+    r"(?:(?:us|it|is|the|answer|result|total)\s+)*(?P<rest>[^\n]+)",
+    re.I,
+)
+FIELDS = re.compile(
+    r"(solution|explanation|rationale|reasoning|worked|derivation|hint|note|steps|cot|key)s?$", re.I
 )
 COMMENT = re.compile(
     r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M
@@ -169,6 +180,22 @@ def in_section(case: Case) -> list[str]:
     return found
 
 
+def in_sum(case: Case) -> list[str]:
+    """The right side of a calculation that is written out."""
+    text = asked(case.task)
+    return [found["rest"].strip() for sign in (SUM, WORKED) for found in sign.finditer(text)]
+
+
+def in_field(case: Case) -> list[str]:
+    """A field of the row that holds the way to the answer, shown to the model as it is."""
+    text = asked(case.task)
+    return [
+        value
+        for path, value in leaves(case.task.row)
+        if FIELDS.search(path) and isinstance(value, str) and value.strip() and value in text
+    ]
+
+
 def in_comment(case: Case) -> list[str]:
     groups = (found.groups() for found in COMMENT.finditer(asked(case.task)))
     return [text.strip() for found in groups for text in found if text and text.strip()]
@@ -224,6 +251,8 @@ PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("tells the gold after a word that calls it the answer", after_label, True),
     ("tells the gold in a comment", in_comment, False),
     ("tells the gold in a part that explains the solution", in_section, False),
+    ("works the gold out", in_sum, True),
+    ("holds a field of the row that explains the gold", in_field, False),
     ("marks the right option", in_mark, False),
     ("spells the gold in an id or a file's name", in_token, False),
 )

@@ -107,7 +107,9 @@ def reaches(code: Code, module: Module, call: ast.Call) -> str | None:
             return None
         if name.startswith("datasets.load_dataset"):
             return dataset_of(code, module, call)
-        if name == "socket.socket" and "connect" not in module.text:
+        if name == "socket.socket" and (
+            "AF_UNIX" in ast.dump(call) or "connect" not in module.text
+        ):
             return None
         return f"a host (through {name})"
     if away and (READERS.match(name) or is_download(call)):
