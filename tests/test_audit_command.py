@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -185,8 +184,7 @@ def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Prov
 def test_ctrl_c_leaves_no_scorecard(envwright: CommandLine, tmp_path: Path):
     started = envwright.start("audit", EXAMPLES / "sums", "--goal", GOAL)
     assert started.stderr is not None
-    with pytest.raises(subprocess.TimeoutExpired):
-        started.wait(1.5)
+    assert any("probing" in line for line in started.stderr)
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
     assert started.returncode == 130, err

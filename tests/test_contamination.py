@@ -26,7 +26,9 @@ def task(index: int, prompt: str) -> Task:
     return Task(index=index, key=digest([index, prompt]), prompt=prompt, row=row)
 
 
-TEMPLATE = "Read the story below with care, answer in one word, and do not explain anything at all: {}"
+TEMPLATE = (
+    "Read the story below with care, answer in one word, and do not explain anything at all: {}"
+)
 TASKS = [task(i, TEMPLATE.format(story(i))) for i in range(30)]
 
 
@@ -52,7 +54,9 @@ def test_the_environments_own_template_does_not_match():
     assert found(*(TEMPLATE.format(story(1000 + i)) for i in range(50))) == {}
 
 
-@pytest.mark.parametrize("change", [str, str.upper, lambda t: t + "!", lambda t: t.replace(" ", "  ")])
+@pytest.mark.parametrize(
+    "change", [str, str.upper, lambda t: t + "!", lambda t: t.replace(" ", "  ")]
+)
 def test_a_copy_matches_exactly_whatever_its_spelling(change):
     said = found(story(1000), change(TASKS[3].prompt))
     assert set(said) == {"EW801"}

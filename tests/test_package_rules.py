@@ -204,7 +204,10 @@ def test_a_dependency_that_is_never_imported_is_a_note():
 
 
 def test_tests_beside_the_package_are_not_read():
-    assert read("", files={"tests/test_birds.py": "import numpy\n", "conftest.py": "import yaml"}) == []
+    assert (
+        read("", files={"tests/test_birds.py": "import numpy\n", "conftest.py": "import yaml"})
+        == []
+    )
 
 
 FETCHES = [
@@ -345,8 +348,10 @@ def test_a_field_of_two_types_is_a_note():
     ("failure", "defect"),
     [
         ("Traceback …\nModuleNotFoundError: No module named 'yaml'", "undeclared-dependency"),
-        ('  File "/r/birds/__init__.py", line 1\n    os.environ["A_B"]\nKeyError: \'A_B\'',
-         "undeclared-variable"),
+        (
+            '  File "/r/birds/__init__.py", line 1\n    os.environ["A_B"]\nKeyError: \'A_B\'',
+            "undeclared-variable",
+        ),
         ("httpx.ConnectError: [Errno -2] Name or service not known", "undeclared-network"),
         ("ValueError: bad rows", "does-not-load"),
     ],

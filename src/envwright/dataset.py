@@ -73,7 +73,9 @@ def of_json(path: Path, address: str) -> Iterator[Row]:
     try:
         value = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError as error:
-        raise UsageError(f"dataset {address!r} is no JSON ({error})", hint="mend the file") from error
+        raise UsageError(
+            f"dataset {address!r} is no JSON ({error})", hint="mend the file"
+        ) from error
     lists = [v for v in mapping(value).values() if isinstance(v, list)]
     rows = value if isinstance(value, list) else max(lists, key=len, default=[value])
     for number, each in enumerate(cast("list[Any]", rows), 1):
@@ -91,7 +93,9 @@ def of_table(path: Path, address: str) -> Iterator[Row]:
             frame = polars.read_csv(path, separator=between, infer_schema=False)
     except (polars.exceptions.PolarsError, OSError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UsageError(f"dataset {address!r} cannot be read: {said}", hint="check the file") from error
+        raise UsageError(
+            f"dataset {address!r} cannot be read: {said}", hint="check the file"
+        ) from error
     for number, each in enumerate(frame.iter_rows(named=True), 1):
         yield row_of(address, number, each)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from envwright.dataset import Row
 from envwright.environment import Task
 from envwright.finding import Severity, TaskCitation
-from envwright.probe.data.text import asked, normalised, words
+from envwright.probe.data.text import normalised, words
 from envwright.probe.found import Hit, quote, report, skipped
 from envwright.probe.likeness import bands, jaccard, shingles
 from envwright.probe.rule import Check, Report, Rule
@@ -85,8 +85,9 @@ def contamination_reports(
         return [skipped(rule, "the datasets are empty") for rule in RULES]
     found = [(EXACT, against.exact), (NGRAM, against.passages()), (NEAR, against.near())]
     return [
-        report(rule, hits(rule, matches, len(tasks), count), address, tried=len(tasks), unit="tasks")
-        .model_copy(update={"of": total if total is not None else len(tasks)})
+        report(
+            rule, hits(rule, matches, len(tasks), count), address, tried=len(tasks), unit="tasks"
+        ).model_copy(update={"of": total if total is not None else len(tasks)})
         for rule, matches in found
     ]
 
@@ -100,11 +101,15 @@ def hits(rule: Rule, matches: dict[int, Match], tasks: int, rows: int) -> Iterat
         for m in shown
     )
     share = len(matches) / tasks
-    how = {EXACT.id: "are copies of", NGRAM.id: "share long passages with", NEAR.id: "nearly repeat"}
+    how = {
+        EXACT.id: "are copies of",
+        NGRAM.id: "share long passages with",
+        NEAR.id: "nearly repeat",
+    }
     yield Hit(
         f"{len(matches)} of {tasks} tasks ({share:.0%}) {how[rule.id]} rows of the datasets "
         f"({rows} rows): {pairs}",
-        [TaskCitation(key=m.task.key, field="prompt", quote=quote(m.shared)) for m in shown],
+        [TaskCitation(key=m.task.key, field="prompt", quote=quote(m.task.prompt)) for m in shown],
         Severity.WARN if rule is EXACT and share < FAILS else None,
     )
 
@@ -114,7 +119,6 @@ class Against:
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self.tasks = tasks
-        self.texts = [normalised(asked(task)) for task in tasks]
         self.prompts = [normalised(task.prompt) for task in tasks]
         self.by_text: dict[str, list[int]] = defaultdict(list)
         self.by_run: dict[str, set[int]] = defaultdict(set)
@@ -125,8 +129,8 @@ class Against:
         self.exact: dict[int, Match] = {}
         self.runs: dict[int, Match] = {}
         self.alike: dict[int, Match] = {}
-        self.index_runs()
         self.index_shingles()
+        self.index_runs()
 
     def index_runs(self) -> None:
         runs: list[set[str]] = []
@@ -136,12 +140,16 @@ class Against:
             runs.append({" ".join(said[i : i + size]) for i in range(len(said) - size + 1)})
             self.sizes.add(size)
         common = Counter(run for each in runs for run in each)
-        # A copy of a task has all of its runs, so copies are counted once.
         most = max(TEMPLATE, len(self.tasks) // 20)
         for place, each in enumerate(runs):
             for run in each:
-                if common[run] <= most and not is_trivial(run):
+                if common[run] <= most and not is_trivial(run) and not self.is_template(run):
                     self.by_run[run].add(place)
+
+    def is_template(self, run: str) -> bool:
+        """Whether most of it stands in many of the prompts, though not all of it."""
+        parts = shingles(run)
+        return 2 * len(parts & self.template) > len(parts)
 
     def index_shingles(self) -> None:
         sets = [shingles(text) for text in self.prompts]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.case import Case
-from envwright.probe.data.text import answer_form, asked, holds, words
+from envwright.probe.data.text import answer_form, asked, holds, leaves, words
 from envwright.probe.found import Hit, quote
 from envwright.probe.rule import Check, Rule
 
@@ -30,7 +30,9 @@ LEAK = Rule(
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
     "examples and templates that are the same in every prompt.",
 )
-STRONG = r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+STRONG = (
+    r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+)
 SECTIONS = (
     r"(?:worked[ _-]*)?solutions?|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
@@ -42,17 +44,38 @@ SECTION = re.compile(
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
-COMMENT = re.compile(r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M)
+SUM = re.compile(
+    r"[\d)][^=\n?]*(?:[-+*/x×÷^−]|times|plus|minus)[^=\n?]*(?:=|≈)\s*(?P<rest>[^=\n]+)", re.I
+)
+WORKED = re.compile(
+    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as))[:,]?\s+"
+    r"(?:(?:us|it|is|the|answer|result|total)\s+)*(?P<rest>[^\n]+)",
+    re.I,
+)
+FIELDS = re.compile(
+    r"(solution|explanation|rationale|reasoning|worked|derivation|hint|note|steps|cot|key)s?$", re.I
+)
+COMMENT = re.compile(
+    r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M
+)
 TOKEN = re.compile(r"(?<![\w/.-])[\w][\w/.-]*[_/.\-][\w/.-]*\w")
+PIECES = re.compile(r"[_/.\-]|(?<=[a-z])(?=\d)")
 ON_PURPOSE = re.compile(
     r"\b(extract|copy|transcribe|quote|repeat|echo|verbatim|according to|stated in|mentioned in"
     r"|given in|said in|(from|in) the (text|passage|following|log|document|message|email|record"
     r"|report|note|transcript|article|table|form|json|list))\b",
     re.I,
 )
-NAMES_TOKEN = re.compile(r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)", re.I)
-MARK = re.compile(r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I)
-OPTION = re.compile(r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$")
+NAMES_TOKEN = re.compile(
+    r"\b(file ?names?|extension|path|prefix|suffix|folder|url|domain|slug|identifier)\b(?!\s*:)",
+    re.I,
+)
+MARK = re.compile(
+    r"\((?:correct|right|answer|true)\)|\[(?:x|correct|answer)\]|✓|✔|✅|<--|←|\*+\s*$", re.I
+)
+OPTION = re.compile(
+    r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$"
+)
 FEWEST = 5
 NEARLY_ALL = 0.9
 
@@ -91,7 +114,9 @@ def hit(what: str, leaks: list[Leak], known: Sequence[Case]) -> Hit:
     )
 
 
-def told_by(known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool) -> list[Leak]:
+def told_by(
+    known: Sequence[Case], place: Callable[[Case], list[str]], *, strict: bool
+) -> list[Leak]:
     """The tasks whose gold stands at a place, if that place tells their gold from others'."""
     spots = [(case, place(case)) for case in known]
     spots = [(case, found) for case, found in spots if found]
@@ -129,7 +154,7 @@ def says_others(told: Sequence[Leak], *, strict: bool) -> bool:
 def tells(text: str, gold: str, *, strict: bool) -> bool:
     """Whether the place says the gold: as its first words when strict, else anywhere."""
     if not strict:
-        return holds(text, gold.strip())
+        return holds(PIECES.sub(" ", text) if TOKEN.fullmatch(text) else text, gold.strip())
     bare = text.strip().strip("`*_\"'([{<>$ ").removeprefix("\\boxed{")
     start = re.match(rf"{re.escape(gold.strip())}(?![^\W_])(?![.,]\d)", bare, re.I)
     if start is None:
@@ -155,6 +180,22 @@ def in_section(case: Case) -> list[str]:
     return found
 
 
+def in_sum(case: Case) -> list[str]:
+    """The right side of a calculation that is written out."""
+    text = asked(case.task)
+    return [found["rest"].strip() for sign in (SUM, WORKED) for found in sign.finditer(text)]
+
+
+def in_field(case: Case) -> list[str]:
+    """A field of the row that holds the way to the answer, shown to the model as it is."""
+    text = asked(case.task)
+    return [
+        value
+        for path, value in leaves(case.task.row)
+        if FIELDS.search(path) and isinstance(value, str) and value.strip() and value in text
+    ]
+
+
 def in_comment(case: Case) -> list[str]:
     groups = (found.groups() for found in COMMENT.finditer(asked(case.task)))
     return [text.strip() for found in groups for text in found if text and text.strip()]
@@ -168,14 +209,14 @@ def in_token(case: Case) -> list[str]:
         return []
     tokens = [t for t in TOKEN.findall(text) if re.search(r"\d|\.\w{1,5}$|_", t)]
     # One that is all letters and dashes is an ordinary word; the text may be about the label.
-    return [" ".join(re.split(r"[_/.\-]|(?<=[a-z])(?=\d)", t)) for t in tokens]
+    return tokens
 
 
 def in_mark(case: Case) -> list[str]:
     """The one option that bears a mark."""
     lines = [line for line in case.task.prompt.splitlines() if OPTION.match(line)]
     marked = [line for line in lines if MARK.search(line)]
-    return [MARK.sub(" ", marked[0]).strip()] if len(lines) >= 2 and len(marked) == 1 else []
+    return [marked[0].strip()] if len(lines) >= 2 and len(marked) == 1 else []
 
 
 def solved_before(case: Case) -> Leak | None:
@@ -198,17 +239,20 @@ def solved_before(case: Case) -> Leak | None:
 def question_lines(text: str) -> Iterator[str]:
     """The lines that ask, without the word that says so; the last ones first."""
     for line in reversed(text.splitlines()):
-        bare = re.sub(r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I)
+        bare = re.sub(
+            r"^\s*(?:q(?:uestion)?|input|problem|task|user)?\s*\d*\s*[:.)]\s*", "", line, flags=re.I
+        )
         bare = bare.strip()
         if len(bare) >= 8 and len(words(bare)) >= 2:
             yield bare
-
 
 
 PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("tells the gold after a word that calls it the answer", after_label, True),
     ("tells the gold in a comment", in_comment, False),
     ("tells the gold in a part that explains the solution", in_section, False),
+    ("works the gold out", in_sum, True),
+    ("holds a field of the row that explains the gold", in_field, False),
     ("marks the right option", in_mark, False),
     ("spells the gold in an id or a file's name", in_token, False),
 )

@@ -63,19 +63,22 @@ ALIKE = 0.9
 FEWEST_WORDS = 25
 
 
-def told_apart_elsewhere(cases: Sequence[Case], environment: Environment | None) -> bool:
-    """Whether something other than the prompt makes these tasks different."""
+def same_by_design(cases: Sequence[Case]) -> bool:
+    """Whether so few prompts serve so many golds that the prompt is not what is asked."""
     prompts = {folded(asked(case.task)) for case in cases}
-    if len(cases) >= 2 and 5 * len(prompts) <= len(cases):
-        golds = {case.gold for case in cases}
-        return len(golds) > len(prompts)
+    golds = {case.gold for case in cases}
+    return 5 * len(prompts) <= len(cases) and len(golds) > len(prompts)
+
+
+def told_apart_elsewhere(environment: Environment | None) -> bool:
+    """Whether tools or other players may make tasks of one prompt different."""
     return bool(environment and (environment.tools or len(environment.seats) > 1))
 
 
 def duplicate_hits(cases: Sequence[Case], environment: Environment | None) -> Iterator[Hit]:
     by_key: dict[str, list[Case]] = defaultdict(list)
     by_text: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    elsewhere = told_apart_elsewhere(cases, environment)
+    elsewhere = same_by_design(cases) or told_apart_elsewhere(environment)
     for case in cases:
         by_key[case.task.key].append(case)
         if case.gold is not None and not elsewhere:
@@ -159,10 +162,10 @@ def contradiction_hits(
     cases: Sequence[Case], environment: Environment | None, told: Told
 ) -> Iterator[Hit]:
     groups = [g for g in contradictory_groups(cases) if not paid_both(g, told)]
-    if not groups:
+    if not groups or same_by_design(cases):
         return
     involved = sum(len(g) for g in groups)
-    elsewhere = told_apart_elsewhere(cases, environment)
+    elsewhere = told_apart_elsewhere(environment)
     long = all(len(case.gold or "") > LONG_GOLD for g in groups for case in g)
     one, other = groups[0][:2]
     distinct = len({folded(asked(case.task)) for case in cases})

@@ -86,9 +86,7 @@ def overlap_hits(splits: Mapping[str, Sequence[Task]]) -> Iterator[Hit]:
             yield from overlap_of(one, splits[one], other, splits[other])
 
 
-def overlap_of(
-    one: str, train: Sequence[Task], other: str, test: Sequence[Task]
-) -> Iterator[Hit]:
+def overlap_of(one: str, train: Sequence[Task], other: str, test: Sequence[Task]) -> Iterator[Hit]:
     keys = {task.key for task in train}
     prompts: dict[str, Task] = {}
     if not same_by_design([*train, *test]):

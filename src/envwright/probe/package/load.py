@@ -81,7 +81,9 @@ def cause_of(failure: str) -> tuple[Rule, str | None]:
         return UNDECLARED, f"there is no module {missing[-1]!r}, and no dependency brings it"
     if named := re.findall(r"os\.environ\[[\"'](\w+)[\"']\]", failure):
         return VARIABLE, f"the variable {named[-1]} is not set"
-    if re.search(r"gaierror|ConnectError|ConnectionError|MaxRetryError|Name or service not", failure):
+    if re.search(
+        r"gaierror|ConnectError|ConnectionError|MaxRetryError|Name or service not", failure
+    ):
         return NETWORK, "it reaches for a host while it loads, and has no network"
     return LOADS, None
 

@@ -41,7 +41,7 @@ FILLER = {
 """The words of templates: a description of nothing else describes nothing."""
 SCAFFOLD = re.compile(
     r"replace (this|the placeholders|with)|add your description|your (environment )?description"
-    r"|<(short|one|describe|description|your|list|links?|env|brief|name|field|what)[^>\n]*>"
+    r"|<(short|one-sentence|describe|description|your|list of|links?|brief)\b[^>\n]*>"
     r"|\bTODO\b|\blorem ipsum\b|describe (your|the) (environment|task) here",
     re.IGNORECASE,
 )
@@ -99,7 +99,7 @@ def is_empty_readme(text: str, name: str) -> bool:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     body = " ".join(lines)
     said = re.findall(r"\w+", body)
-    if len(said) < SHORTEST_README or is_placeholder(body, name):
+    if len(said) < SHORTEST_README or {word.lower() for word in said} <= FILLER:
         return True
     # A scaffold with most of its gaps left open says no more than an empty file.
     return len(SCAFFOLD.findall(text)) >= 3

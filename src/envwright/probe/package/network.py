@@ -41,7 +41,17 @@ CALLS = {
     *("sklearn.datasets.fetch_20newsgroups", "socket.gethostbyname", "socket.getaddrinfo"),
 }
 READERS = re.compile(r"^(pandas|polars|pyarrow|numpy)\..*\b(read|scan|load|DataSource)\w*$")
-BUILDERS = {"json", "csv", "parquet", "text", "arrow", "pandas", "xml", "imagefolder", "audiofolder"}
+BUILDERS = {
+    "json",
+    "csv",
+    "parquet",
+    "text",
+    "arrow",
+    "pandas",
+    "xml",
+    "imagefolder",
+    "audiofolder",
+}
 PROGRAMS = {"curl", "wget", "git clone", "pip install", "apt-get"}
 URL = re.compile(r"\b(?:https?|wss?|ftp)://([^\s/:'\"{}?#]+)|\bhf://|\bs3://|\bgs://")
 HERE = re.compile(r"^(localhost|127\.|0\.0\.0\.0|\[?::1|host\.docker|.*\.local$)")
@@ -97,7 +107,9 @@ def reaches(code: Code, module: Module, call: ast.Call) -> str | None:
             return None
         if name.startswith("datasets.load_dataset"):
             return dataset_of(code, module, call)
-        if name == "socket.socket" and "connect" not in module.text:
+        if name == "socket.socket" and (
+            "AF_UNIX" in ast.dump(call) or "connect" not in module.text
+        ):
             return None
         return f"a host (through {name})"
     if away and (READERS.match(name) or is_download(call)):

@@ -32,7 +32,7 @@ def source_reports(package: Package, address: str) -> list[Report]:
         dice.run(root)
     hits: dict[str, Iterable[Hit]] = {
         RUNS.id: run_hits(flow),
-        OPEN.id: open_hits(code, roots),
+        OPEN.id: open_hits(flow, roots),
         STEERABLE.id: steerable_hits(flow),
         DEFAULT_PAYS.id: default_hits(code, roots),
         CHANCES.id: chance_hits(dice, roots),

@@ -101,11 +101,16 @@ def unordered(method: Method) -> Iterator[tuple[ast.AST, str]]:
     }
     for node in own_nodes(method):
         match node:
-            case ast.Call(func=ast.Name(id="next"), args=[ast.Call(func=ast.Name(id="iter"), args=[of]), *_]):
+            case ast.Call(
+                func=ast.Name(id="next"), args=[ast.Call(func=ast.Name(id="iter"), args=[of]), *_]
+            ):
                 pass
             case ast.Call(func=ast.Attribute(value=of, attr="pop"), args=[]):
                 pass
-            case ast.Subscript(value=ast.Call(func=ast.Name(id="list" | "tuple"), args=[of]), slice=ast.Constant() | ast.Slice() | ast.UnaryOp()):
+            case ast.Subscript(
+                value=ast.Call(func=ast.Name(id="list" | "tuple"), args=[of]),
+                slice=ast.Constant() | ast.Slice() | ast.UnaryOp(),
+            ):
                 pass
             case _:
                 continue

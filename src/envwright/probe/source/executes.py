@@ -39,7 +39,9 @@ INTERPRETERS = re.compile(
     r"\b(python[0-9.]*|pypy3?|bash|sh|zsh|node|deno|ruby|perl|php|Rscript|lua|go|gcc|g\+\+|cargo"
     r"|java|javac|sqlite3|pytest|unittest)\b|executable"
 )
-SANDBOXES = re.compile(r"\b(docker|podman|bwrap|bubblewrap|firejail|nsjail|runsc|apptainer|unshare)\b")
+SANDBOXES = re.compile(
+    r"\b(docker|podman|bwrap|bubblewrap|firejail|nsjail|runsc|apptainer|unshare)\b"
+)
 DOUBTFUL = {"sympy.sympify", "sympy.parsing.sympy_parser.parse_expr", "sympy.parse_expr"}
 DOUBTFUL |= {"pandas.eval", "numexpr.evaluate"}
 
@@ -128,7 +130,9 @@ def words_of(flow: Flow, scope: Scope, node: ast.AST, module: Module) -> Iterato
             for other in own_nodes(scope.method):
                 match other:
                     case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == each.id:
-                        yield from (str(c.value) for c in ast.walk(value) if isinstance(c, ast.Constant))
+                        yield from (
+                            str(c.value) for c in ast.walk(value) if isinstance(c, ast.Constant)
+                        )
                         yield from (a.attr for a in ast.walk(value) if isinstance(a, ast.Attribute))
                     case _:
                         pass

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 
 from envwright.finding import Severity
-from envwright.probe.code import Code, Method
+from envwright.probe.code import Method
 from envwright.probe.found import Hit
 from envwright.probe.rule import Check, Rule
-from envwright.probe.source.flow import asks_judge
+from envwright.probe.source.flow import VERDICT, Flow
 from envwright.probe.source.scoring import Role, Root, own_nodes
 
 OPEN = Rule(
@@ -25,13 +25,13 @@ OPEN = Rule(
 PAYS = 0.5
 
 
-def open_hits(code: Code, roots: list[Root]) -> Iterator[Hit]:
+def open_hits(flow: Flow, roots: list[Root]) -> Iterator[Hit]:
     for root in roots:
         if root.role is not Role.REWARD:
             continue
         method = root.method
         for attempt in own_nodes(method):
-            if not isinstance(attempt, ast.Try) or tries_judge(code, method, attempt):
+            if not isinstance(attempt, ast.Try) or reads_judge(flow, method, attempt):
                 continue
             for handler in attempt.handlers:
                 for node in handler.body:
@@ -43,10 +43,11 @@ def open_hits(code: Code, roots: list[Root]) -> Iterator[Hit]:
                         )
 
 
-def tries_judge(code: Code, method: Method, attempt: ast.Try) -> bool:
+def reads_judge(flow: Flow, method: Method, attempt: ast.Try) -> bool:
     """Then it is the judge that cannot be read, which has a rule of its own."""
-    calls = (n for s in attempt.body for n in ast.walk(s) if isinstance(n, ast.Call))
-    return any(asks_judge(code, method, call) for call in calls)
+    scopes = [scope for scope in flow.scopes.values() if scope.method.node is method.node]
+    parts = [n for s in attempt.body for n in ast.walk(s) if isinstance(n, ast.Call | ast.Name)]
+    return any(VERDICT in flow.labels(scope, part) for scope in scopes for part in parts)
 
 
 def pays(method: Method, node: ast.Return, attempt: ast.Try) -> bool:

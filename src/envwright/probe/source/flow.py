@@ -262,10 +262,32 @@ def asks_judge(code: Code, method: Method, node: ast.Call) -> bool:
     head, _, last = said.rpartition(".")
     if last in ("judge", "acompletion") or (last == "completion" and head == "litellm"):
         return True
-    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-        head = chain(node.func.value.func)
-    of_judge = "judge" in head.lower() or (head == "self" and code.is_a(method, "Judge"))
-    return last in ASKS and of_judge
+    if last not in ASKS:
+        return False
+    if "judge" in head.lower() or (head == "self" and code.is_a(method, "Judge")):
+        return True
+    return any(is_judge_class(code, name) for name in made_of(method, node.func))
+
+
+def made_of(method: Method, node: ast.expr) -> list[str]:
+    """The names in an expression, and those that they were assigned from."""
+    said = names_of(node)
+    for each in own_nodes(method):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in said:
+                said = [*said, *names_of(value)]
+            case _:
+                pass
+    return said
+
+
+def is_judge_class(code: Code, name: str) -> bool:
+    if name.endswith("Judge"):
+        return True
+    found = code.classes_named(name)
+    return any(
+        base.endswith("Judge") for module, node in found for base in code.bases(module, node)
+    )
 
 
 DICE = {

@@ -94,7 +94,9 @@ def compiled(code: Code, method: Method, node: ast.expr) -> Iterator[tuple[Modul
         for home in code.modules:
             for each in home.nodes:
                 match each:
-                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if name == node.attr:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if (
+                        name == node.attr
+                    ):
                         yield home, made
                     case _:
                         pass
@@ -105,7 +107,9 @@ def compiled(code: Code, method: Method, node: ast.expr) -> Iterator[tuple[Modul
         yield module, made
     for each in own_nodes(method):
         match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as here) if name == node.id:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as here) if (
+                name == node.id
+            ):
                 yield module, here
             case _:
                 pass
@@ -159,29 +163,30 @@ def needs_something(item: Any) -> bool:
 
 
 def is_ambiguous(body: list[Any]) -> bool:
-    """Whether two rounds of it can be read as one: a repeat that may stand alone in a round."""
+    """Whether a run of one sign can be cut into rounds in many ways."""
     body = flat(body)
-    if len(body) == 1 and str(body[0][0]) == "BRANCH":
-        firsts = [signs(flat(list(each))[:1]) for each in body[0][1][1]]
-        alone = [len(flat(list(each))) == 1 for each in body[0][1][1]]
-        return any(
-            alone[i] and alone[j] and meets(firsts[i], firsts[j])
-            for i in range(len(firsts))
-            for j in range(i)
-        ) or any(is_ambiguous(list(each)) for each in body[0][1][1])
-    for place, item in enumerate(body):
-        others = [*body[:place], *body[place + 1 :]]
-        if is_endless(item) and all(may_be_nothing(each) for each in others):
+    for op, given in body:
+        if str(op) == "BRANCH" and sum(not flat(list(each)) for each in given[1]) > 1:
             return True
-    # The end of a round may be read as the beginning of the next one.
-    ends = [item for item in body if is_endless(item)]
-    return len(body) >= 2 and len(ends) >= 2 and all_meet(body)
+    if len(body) == 1 and str(body[0][0]) == "BRANCH":
+        ways = [flat(list(each)) for each in body[0][1][1]]
+        single = [signs(way) for way in ways if len(way) == 1 and is_plain(way[0])]
+        meet = any(single[i] & single[j] for i in range(len(single)) for j in range(i))
+        return meet or any(is_ambiguous(way) for way in ways)
+    return any(
+        all(may_be_nothing(item) or (is_plain(item) and sign in signs([item])) for item in body)
+        and any(is_endless(item) and is_plain(item) and sign in signs([item]) for item in body)
+        for sign in SAMPLE
+    )
 
 
-def all_meet(body: list[Any]) -> bool:
-    """Whether every part of a round reads the same signs, so that its borders are free."""
-    known = [signs([item]) for item in body]
-    return all(meets(a, b) for a in known for b in known)
+def is_plain(item: Any) -> bool:
+    """One sign, or a repeat of one."""
+    op, given = item
+    if str(op) in ("MAX_REPEAT", "MIN_REPEAT"):
+        inner = flat(list(given[2]))
+        return len(inner) == 1 and is_plain(inner[0])
+    return str(op) in ("LITERAL", "NOT_LITERAL", "ANY", "IN")
 
 
 def flat(body: list[Any]) -> list[Any]:
@@ -259,10 +264,6 @@ def of_class(given: Any) -> set[str]:
     return set(SAMPLE) - found if negated else found
 
 
-def meets(one: set[str], other: set[str]) -> bool:
-    return bool(one & other)
-
-
 def long_loops(flow: Flow, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """Loops and powers whose size is a number that the reply names."""
     module = scope.method.module
@@ -285,7 +286,9 @@ def long_loops(flow: Flow, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
             case _:
                 continue
         named = [s for s in sizes if NUMBER in flow.labels(scope, s)]
-        if named and not any(is_bounded(scope.method, name, node) for s in named for name in names(s)):
+        if named and not any(
+            is_bounded(scope.method, name, node) for s in named for name in names(s)
+        ):
             yield node, "runs as long as a number in the reply says"
 
 
@@ -312,13 +315,16 @@ def is_bounded(method: Method, name: str, loop: ast.AST) -> bool:
     for node in own_nodes(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "min":
             if name in names(node) or any(
-                isinstance(a, ast.Assign) and name in [t.id for t in a.targets if isinstance(t, ast.Name)] and a.value is node
+                isinstance(a, ast.Assign)
+                and name in [t.id for t in a.targets if isinstance(t, ast.Name)]
+                and a.value is node
                 for a in own_nodes(method)
             ):
                 return True
-        if not isinstance(node, ast.Compare) or node.lineno > line or node is getattr(loop, "test", None):
+        if not isinstance(node, ast.Compare) or node.lineno > line:
             continue
-        if bounds(node, name):
+        inside = node is getattr(loop, "test", None) or loop in ast.walk(node)
+        if not inside and bounds(node, name):
             return True
     return False
 
@@ -328,19 +334,28 @@ def bounds(node: ast.Compare, name: str) -> bool:
     sides = [node.left, *node.comparators]
     for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
         here, there = is_name(left, name), is_name(right, name)
-        small = isinstance(right, ast.Constant) and isinstance(right.value, int) and right.value <= 3
+        small = (
+            isinstance(right, ast.Constant) and isinstance(right.value, int) and right.value <= 3
+        )
         if here and isinstance(op, ast.Gt | ast.GtE) and not small:
             return True
         if here and isinstance(op, ast.Lt | ast.LtE) and not small:
             return True
         if there and isinstance(op, ast.Lt | ast.LtE) and not isinstance(left, ast.BinOp):
             return len(node.ops) == 1 and not isinstance(left, ast.Constant)
-        if (here or there) and isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) and not small:
+        if (
+            (here or there)
+            and isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+            and not small
+        ):
             return True
     return False
 
 
 def is_name(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Call) and node.args:
-        return is_name(node.args[0], name)
+    match node:
+        case ast.Call(func=ast.Name(id="int" | "abs" | "float" | "len"), args=[inner]):
+            return is_name(inner, name)
+        case _:
+            pass
     return isinstance(node, ast.Name) and node.id == name

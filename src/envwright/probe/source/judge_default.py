@@ -15,8 +15,8 @@ from envwright.finding import Severity
 from envwright.probe.code import Code, Method
 from envwright.probe.found import Hit
 from envwright.probe.rule import Check, Rule
-from envwright.probe.source.flow import asks_judge, chain, names_of
-from envwright.probe.source.scoring import Role, Root, own_nodes
+from envwright.probe.source.flow import asks_judge, chain, made_of
+from envwright.probe.source.scoring import Role, Root
 
 DEFAULT_PAYS = Rule(
     id="EW504",
@@ -109,7 +109,9 @@ def default_hits(code: Code, roots: list[Root]) -> Iterator[Hit]:
                 cited = method.module.cite(end.node)
                 if pays(end) and (cited.path, cited.line) not in seen:
                     seen.add((cited.path, cited.line))
-                    said_so = f"{method.name} returns {end.value.known!r} when the judge {HOW[mood]}"
+                    said_so = (
+                        f"{method.name} returns {end.value.known!r} when the judge {HOW[mood]}"
+                    )
                     yield Hit(said_so, [cited])
 
 
@@ -203,7 +205,11 @@ class Walk:
                 return [state]
 
     def loop(
-        self, method: Method, node: ast.For | ast.While | ast.AsyncFor, state: State, ends: list[Returned]
+        self,
+        method: Method,
+        node: ast.For | ast.While | ast.AsyncFor,
+        state: State,
+        ends: list[Returned],
     ) -> list[State]:
         inside = state
         if isinstance(node, ast.For | ast.AsyncFor) and isinstance(node.target, ast.Name):
@@ -266,11 +272,15 @@ class Walk:
             case ast.UnaryOp(op=op, operand=operand):
                 return unary(op, self.value(method, operand, state))
             case ast.BinOp(left=left, op=op, right=right):
-                return arithmetic(op, self.value(method, left, state), self.value(method, right, state))
+                return arithmetic(
+                    op, self.value(method, left, state), self.value(method, right, state)
+                )
             case ast.BoolOp(op=op, values=values):
                 return both(op, [self.value(method, v, state) for v in values])
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return compared(op, self.value(method, left, state), self.value(method, right, state))
+                return compared(
+                    op, self.value(method, left, state), self.value(method, right, state)
+                )
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen = self.value(method, test, state)
                 if chosen.kind is not Kind.KNOWN:
@@ -290,9 +300,7 @@ class Walk:
         made = method.module.constants.get(node.id)
         return Value(Kind.KNOWN, made.value) if isinstance(made, ast.Constant) else UNKNOWN
 
-    def each_of(
-        self, method: Method, node: ast.GeneratorExp | ast.ListComp, state: State
-    ) -> Value:
+    def each_of(self, method: Method, node: ast.GeneratorExp | ast.ListComp, state: State) -> Value:
         """`any(word in said for word in WORDS)`: what holds for one holds for each."""
         for part in node.generators:
             source = self.value(method, part.iter, state)
@@ -336,19 +344,17 @@ class Walk:
         if parse is None:
             return SAID
         self.parsed.add(id(parse.node))
-        return Value(Kind.SAID, self.inline(parse, ast.Call(node.func, [], []), [SAID], method, State()))
+        return Value(
+            Kind.SAID, self.inline(parse, ast.Call(node.func, [], []), [SAID], method, State())
+        )
 
     def parse_of(self, method: Method, node: ast.Call) -> Method | None:
         """The `parse` of the package's judge that is asked here."""
-        known = [m for m in self.code.methods if m.node.name == "parse" and self.code.is_a(m, "Judge")]
+        known = [
+            m for m in self.code.methods if m.node.name == "parse" and self.code.is_a(m, "Judge")
+        ]
         head = chain(node.func).partition(".")[0]
-        said = names_of(node.func)
-        for each in own_nodes(method):
-            match each:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == head:
-                    said += names_of(value)
-                case _:
-                    pass
+        said = made_of(method, node.func)
         named = [m for m in known if m.owner is not None and m.owner.name in said]
         own = [m for m in known if m.owner is method.owner and head == "self"]
         return next(iter([*named, *own, *(known if len(known) == 1 else [])]), None)

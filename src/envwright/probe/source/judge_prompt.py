@@ -44,7 +44,9 @@ CLOSES = re.compile(
     re.I,
 )
 ESCAPES = {"escape", "dumps", "sub", "replace", "quoteattr", "b64encode", "repr", "translate"}
-NONCE = re.compile(r"nonce|fence|token|marker|mark|delim|boundary|sentinel|salt|random|guard|tag", re.I)
+NONCE = re.compile(
+    r"nonce|fence|token|marker|mark|delim|boundary|sentinel|salt|random|guard|tag", re.I
+)
 SHORTEST = 12
 """Characters of the author's own: less is no prompt."""
 
@@ -62,9 +64,6 @@ Template = list[str | Hole]
 
 
 def steerable_hits(flow: Flow) -> Iterator[Hit]:
-    asking = {id(s.method.node) for s in flow.scopes.values() if asks(flow, s.method)}
-    if not asking and not any(judge_classes(flow)):
-        return
     seen: set[tuple[str, int]] = set()
     for module, node, template, around in [*written(flow), *declared(flow)]:
         cited = module.cite(node)
@@ -104,8 +103,16 @@ def is_fenced(template: Template, place: int) -> bool:
     before = template[place - 1] if place else ""
     behind = template[place + 1] if place + 1 < len(template) else ""
     # A mark may itself be made at run time: then it stands right beside the reply.
-    opened = is_mark(template, place, -1) or bool(OPENS.search(before)) if isinstance(before, str) else True
-    closed = is_mark(template, place, 1) or bool(CLOSES.search(behind)) if isinstance(behind, str) else True
+    opened = (
+        is_mark(template, place, -1) or bool(OPENS.search(before))
+        if isinstance(before, str)
+        else True
+    )
+    closed = (
+        is_mark(template, place, 1) or bool(CLOSES.search(behind))
+        if isinstance(behind, str)
+        else True
+    )
     return opened and closed
 
 
@@ -115,7 +122,9 @@ def is_mark(template: Template, place: int, step: int) -> bool:
     if not (0 <= far < len(template)) or not isinstance(template[near], str):
         return False
     between = str(template[near])
-    line = between.strip("\n").rsplit("\n", 1)[-1] if step < 0 else between.strip("\n").split("\n")[0]
+    line = (
+        between.strip("\n").rsplit("\n", 1)[-1] if step < 0 else between.strip("\n").split("\n")[0]
+    )
     mark = template[far]
     short = len(line.strip()) <= 6 or "<" in line or ">" in line
     return isinstance(mark, Hole) and not mark.reply and bool(NONCE.search(mark.name)) and short
@@ -178,7 +187,9 @@ def template_of(flow: Flow, scope: Scope, node: ast.expr, depth: int = 0) -> Tem
             if text is None:
                 return None
             return braces(flow, scope, text, args, keywords)
-        case ast.Call(func=ast.Attribute(attr="substitute" | "safe_substitute", value=left), keywords=ks):
+        case ast.Call(
+            func=ast.Attribute(attr="substitute" | "safe_substitute", value=left), keywords=ks
+        ):
             inner = left.args[0] if isinstance(left, ast.Call) and left.args else left
             text = flow.code.text_of(module, inner)
             return None if text is None else named(flow, scope, text, ks, r"\$\{?(\w+)\}?")
@@ -188,7 +199,10 @@ def template_of(flow: Flow, scope: Scope, node: ast.expr, depth: int = 0) -> Tem
                 return None
             before, _, behind = base.partition(sign)
             return joined([before, *filled(flow, scope, new, depth), behind])
-        case ast.Call(func=ast.Attribute(attr="join", value=glue), args=[ast.List(elts=parts_) | ast.Tuple(elts=parts_)]):
+        case ast.Call(
+            func=ast.Attribute(attr="join", value=glue),
+            args=[ast.List(elts=parts_) | ast.Tuple(elts=parts_)],
+        ):
             between = flow.code.text_of(module, glue) or ""
             lines: Template = []
             for part in parts_:
@@ -271,16 +285,16 @@ def braces(
     return joined(parts)
 
 
-def named(
-    flow: Flow, scope: Scope, text: str, keywords: list[ast.keyword], sign: str
-) -> Template:
+def named(flow: Flow, scope: Scope, text: str, keywords: list[ast.keyword], sign: str) -> Template:
     given = {k.arg: k.value for k in keywords if k.arg}
     parts: Template = []
     end = 0
     for found in re.finditer(sign, text):
         parts.append(text[end : found.start()])
         value = given.get(found.group(1))
-        parts += [Hole(False, name=found.group(1))] if value is None else filled(flow, scope, value, 0)
+        parts += (
+            [Hole(False, name=found.group(1))] if value is None else filled(flow, scope, value, 0)
+        )
         end = found.end()
     return joined([*parts, text[end:]])
 
@@ -326,13 +340,18 @@ def asks(flow: Flow, method: Method) -> bool:
 
 def leads_to_judge(flow: Flow, method: Method, depth: int = 0) -> bool:
     """Whether it asks a judge, or calls what does, or is what builds a judge's messages."""
-    if asks(flow, method) or (method.node.name == "build_messages" and flow.code.is_a(method, "Judge")):
+    if asks(flow, method) or (
+        method.node.name == "build_messages" and flow.code.is_a(method, "Judge")
+    ):
         return True
     if depth > 3:
         return "judge" in method.node.name.lower() and "prompt" in method.node.name.lower()
     calls = [n for n in own_nodes(method) if isinstance(n, ast.Call)]
     called = [flow.code.called(method, call) for call in calls]
-    if any(c is not None and c.node is not method.node and leads_to_judge(flow, c, depth + 1) for c in called):
+    if any(
+        c is not None and c.node is not method.node and leads_to_judge(flow, c, depth + 1)
+        for c in called
+    ):
         return True
     named = method.node.name.lower()
     return "judge" in named and ("prompt" in named or "message" in named)

@@ -57,7 +57,9 @@ def kept_hits(method: Method, shared: set[str]) -> Iterator[Hit]:
     }
     globals_ = {n for g in own_nodes(method) if isinstance(g, ast.Global) for n in g.names}
     outside = (shared - local) | (shared & globals_)
-    for name, node in writes(method, outside):
+    others = aliases(method, outside)
+    for said, node in writes(method, outside | others.keys(), globals_):
+        name = others.get(said, said)
         if is_cache(method, name) or not read_to_decide(method, name):
             continue
         yield Hit(
@@ -67,7 +69,8 @@ def kept_hits(method: Method, shared: set[str]) -> Iterator[Hit]:
         return
 
 
-def writes(method: Method, outside: set[str]) -> Iterator[tuple[str, ast.AST]]:
+def writes(method: Method, outside: set[str], rebound: set[str]) -> Iterator[tuple[str, ast.AST]]:
+    """What is changed in place; a plain name only where it is declared global."""
     for node in own_nodes(method):
         match node:
             case ast.Call(func=ast.Attribute(value=target, attr=attr)) if attr in WRITES:
@@ -76,15 +79,52 @@ def writes(method: Method, outside: set[str]) -> Iterator[tuple[str, ast.AST]]:
                 name = root_name(target)
             case ast.AugAssign(target=ast.Subscript(value=target)):
                 name = root_name(target)
-            case ast.AugAssign(target=ast.Name() | ast.Attribute() as target):
+            case ast.AugAssign(target=ast.Attribute() as target):
                 name = root_name(target)
-            case ast.Assign(targets=[ast.Name() as target]):
-                name = root_name(target)
+            case ast.AugAssign(target=ast.Name(id=name)) if name in rebound:
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in rebound:
+                pass
             case _:
                 continue
         if name in outside or (name or "").startswith("self."):
             if name and not name.startswith(("self.data", "self.config", "self.state")):
                 yield name, node
+
+
+def aliases(method: Method, outside: set[str]) -> dict[str, str]:
+    """Names that stand for a part of something outside: `seen = SEEN[key]`."""
+    found: dict[str, str] = {}
+    for target, value in assignments(method):
+        inner = value
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr="setdefault" | "get")):
+                pass
+            case ast.Subscript() | ast.Attribute():
+                pass
+            case _:
+                continue
+        name = root_name(inner)
+        if name in outside and name is not None:
+            found[target] = name
+    return found
+
+
+def assignments(method: Method) -> Iterator[tuple[str, ast.expr]]:
+    """Each name with what it is given; pairs of tuples too."""
+    for node in own_nodes(method):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = zip(names, values, strict=False)
+            case ast.Assign(targets=[target], value=value):
+                pairs = [(target, value)]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                pairs = [(target, value)]
+            case ast.NamedExpr(target=target, value=value):
+                pairs = [(target, value)]
+            case _:
+                continue
+        yield from ((t.id, v) for t, v in pairs if isinstance(t, ast.Name))
 
 
 def root_name(node: ast.AST) -> str | None:
@@ -101,7 +141,11 @@ def root_name(node: ast.AST) -> str | None:
 
 
 def mentions(node: ast.AST, name: str) -> bool:
-    return any(root_name(each) == name for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return any(
+        root_name(each) == name
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name | ast.Attribute)
+    )
 
 
 def is_cache(method: Method, name: str) -> bool:
@@ -116,32 +160,31 @@ def is_cache(method: Method, name: str) -> bool:
         n
         for n in own_nodes(method)
         if (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and root_name(n) == name)
-        or (isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "get" and root_name(n.func.value) == name)
+        or (
+            isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Attribute)
+            and n.func.attr == "get"
+            and root_name(n.func.value) == name
+        )
     ]
     counts = any(
         isinstance(n, ast.AugAssign) and root_name(n.target) == name for n in own_nodes(method)
     )
-    counted = any(
-        isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores
-    )
+    counted = any(isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores)
     return bool(stores) and bool(gives) and not counts and not counted
 
 
 def read_to_decide(method: Method, name: str) -> bool:
     """Whether a condition, or what is returned, mentions it: itself or by another name."""
-    names = {name}
-    for node in own_nodes(method):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=other)], value=value) if mentions(value, name):
-                names.add(other)
-            case _:
-                pass
+    names = {name, *(other for other, value in assignments(method) if mentions(value, name))}
     for node in own_nodes(method):
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if any(mentions(test, each) for each in names):
                     return True
-            case ast.Return(value=ast.expr() as value) if any(mentions(value, each) for each in names):
+            case ast.Return(value=ast.expr() as value) if any(
+                mentions(value, each) for each in names
+            ):
                 return True
             case _:
                 pass
@@ -155,7 +198,8 @@ def gold_hits(method: Method) -> Iterator[Hit]:
         for n in own_nodes(method)
         if isinstance(n, ast.Assign)
         for t in n.targets
-        if isinstance(t, ast.Name) and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
+        if isinstance(t, ast.Name)
+        and not isinstance(n.value, ast.Attribute | ast.Name | ast.Subscript)
         for name in [t.id]
     }
     alias = {

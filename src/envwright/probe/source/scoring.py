@@ -102,7 +102,10 @@ def reached_from(code: Code, roots: list[Root]) -> list[Method]:
         seen[id(method.node)] = method
         for node in own_nodes(method):
             if isinstance(node, ast.Call):
-                called = [code.called(method, node), *(code.named(method.module, a) for a in node.args)]
+                called = [
+                    code.called(method, node),
+                    *(code.named(method.module, a) for a in node.args),
+                ]
                 waiting += [each for each in called if each is not None]
     return list(seen.values())
 

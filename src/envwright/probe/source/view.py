@@ -75,7 +75,9 @@ def gold_names(method: Method) -> set[str]:
     for _ in range(2):
         for node in own_nodes(method):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if tells_gold(value, names):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if tells_gold(
+                    value, names
+                ):
                     names.add(name)
                 case _:
                     pass
@@ -102,7 +104,9 @@ def tells_gold(node: ast.AST, names: set[str]) -> bool:
 
 
 def leaves_out(call: ast.AST) -> bool:
-    return isinstance(call, ast.Call) and any(k.arg in ("exclude", "include") for k in call.keywords)
+    return isinstance(call, ast.Call) and any(
+        k.arg in ("exclude", "include") for k in call.keywords
+    )
 
 
 def never_hits(code: Code, readme: str) -> Iterator[Hit]:
