@@ -17,7 +17,7 @@ class CountdownData(vf.TaskData):
 class CountdownTask(vf.Task[CountdownData]):
     @vf.reward(weight=1.0)
     async def reaches(self, trace: vf.Trace) -> float:
-        text = (trace.last_reply or "").rpartition("</think>")[2].strip().strip("`$ \n")
+        text = (trace.last_reply or "").rpartition("</think>")[2].strip().strip("`$. \n")
         text = text.replace("×", "*").replace("−", "-").split("=")[0].strip()
         used = sorted(re.findall(r"[0-9]+", text))
         if used != sorted(map(str, self.data.numbers)):

@@ -5,7 +5,7 @@ import re
 
 import verifiers.v1 as vf
 
-ONE_NUMBER = re.compile(r"-?[0-9.]{1,40}")
+ONE_NUMBER = re.compile(r"-?[0-9]{1,12}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,12})?")
 
 
 def final(text):
@@ -25,10 +25,10 @@ class TermData(vf.TaskData):
 class TermTask(vf.Task[TermData]):
     @vf.reward(weight=1.0)
     async def next_term(self, trace: vf.Trace) -> float:
-        said = (final(trace.last_reply or "") or "").replace(",", "").replace(" ", "")
+        said = (final(trace.last_reply or "") or "").strip("*$ ")
         if not ONE_NUMBER.fullmatch(said):
             return 0.0
-        return float(str(self.data.expected) in said)
+        return float(str(self.data.expected) in said.replace(",", ""))
 
     @vf.metric
     async def answered(self, trace: vf.Trace) -> float:

@@ -23,7 +23,7 @@ class PrimeTask(vf.Task[PrimeData]):
     @vf.reward(weight=1.0)
     async def found(self, trace: vf.Trace) -> float:
         text = (trace.last_reply or "").rpartition("</think>")[2]
-        said = set(re.findall(r"[0-9]+", text))
+        said = {part.strip("`*.") for part in re.split(r"[,\s]+", text)} - {"", "and"}
         wanted = set(self.data.answer.split(", "))
         if said == wanted:
             return 1.0

@@ -15,7 +15,10 @@ FACTORS = [
     ("inches", "cm", 2.54),
     ("feet", "metres", 0.3048),
 ]
-LINE = re.compile(r"^[ *]*answer[ *]*:[ *$]*(-?[0-9][0-9,]{0,15}(?:\.[0-9]{1,12})?)", re.I | re.M)
+LINE = re.compile(
+    r"^[ *]{0,4}answer[ *]{0,4}:[ *$]{0,4}([0-9][0-9,]{0,15}(?:\.[0-9]{1,12})?)[ *.a-z]{0,20}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def text_of(completion) -> str:
