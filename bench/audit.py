@@ -5,11 +5,15 @@ has its planted class; any other finding of severity warn or more is a false ala
 """
 
 import asyncio
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +32,7 @@ LEAST = 0.95
 AT_ONCE = 2
 TASKS, SAMPLED = 1000, 100
 IMPORT = "import verifiers.v1"
-ENV = ("/usr/bin/env",)
+LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -174,14 +178,47 @@ def audit_cpu() -> list[Ratio]:
             *(sys.executable, "-m", "envwright", "audit", str(SUMS), "--goal", "sums"),
             *("--out", f"{home}/card.json"),
         ]
-        variables = {"ENVWRIGHT_HOME": home, "ENVWRIGHT_VENVS": str(ROOT / ".envwright" / "venvs")}
-        ours = min(
-            cpu_of([*ENV, *(f"{n}={v}" for n, v in variables.items()), *command]) for _ in "ab"
-        )
+        venvs = str(ROOT / ".envwright" / "venvs")
+        ours = cpu_of_all(command, {"ENVWRIGHT_HOME": home, "ENVWRIGHT_VENVS": venvs})
     value = ours / verifiers
     figures = f"audit {ours:.1f} s, import of verifiers {verifiers:.1f} s"
     what = "CPU of an audit against importing verifiers"
     return [Ratio(what, value, "<= 8", value <= 8, figures)]
+
+
+def cpu_of_all(command: list[str], variables: dict[str, str]) -> float:
+    """CPU seconds of a command and of all below it.
+
+    Hosts are killed in namespaces of their own, so that nobody who waits is told what they
+    took: each process is looked at while it lives, often.
+    """
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, **variables},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    seen: dict[tuple[int, str], float] = {}
+    while child.poll() is None:
+        seen |= cpu_below(child.pid)
+        time.sleep(LOOK_SECONDS)
+    return sum(seen.values())
+
+
+def cpu_below(root: int) -> dict[tuple[int, str], float]:
+    """Process and when it began → its CPU seconds, of all that live under `root`."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    parents: dict[int, int] = {}
+    found: dict[int, tuple[str, float]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)] = int(fields[1])
+            found[int(folder.name)] = (fields[19], (int(fields[11]) + int(fields[12])) / ticks)
+    ours = {root}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return {(pid, found[pid][0]): found[pid][1] for pid in ours if pid in found}
 
 
 BENCHES: dict[str, Callable[[], list[Ratio]]] = {
