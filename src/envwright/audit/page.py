@@ -25,11 +25,16 @@ def template() -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: clean(value) if type(value) is str else value,
+        finalize=harmless,
     )
     made.filters["where"] = where
     made.filters["sentence"] = sentence
     return made.get_template(TEMPLATE)
+
+
+def harmless(value: object) -> object:
+    """Markup is our own, and text is not."""
+    return clean(value) if type(value) is str else value
 
 
 def render_page(card: Scorecard, rules: Rules) -> str:

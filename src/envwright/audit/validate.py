@@ -37,7 +37,7 @@ def read_card(text: str) -> Json:
         raise NoScorecard(str(error)) from error
     if not isinstance(raw, dict):
         raise NoScorecard("it is no JSON object")
-    return raw
+    return mapping(raw)
 
 
 def once(pairs: list[tuple[str, Any]]) -> Json:

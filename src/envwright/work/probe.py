@@ -5,6 +5,7 @@ sampled tasks with their gold → replies, behaviour, episodes · datasets → c
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from envwright.probe.reply import PROBES, settle
 from envwright.probe.rule import Report
 from envwright.probe.rules import RULES
 from envwright.probe.run import run_probes
+from envwright.probe.scoring import Told
 from envwright.probe.source import source_reports
 from envwright.record import Json
 from envwright.trial.plan import draw
@@ -110,18 +112,20 @@ async def probe(probing: Probing) -> Seen:
     package = read_package(loaded.source)
     reports = [*read_files(probing, package), LOADED]
     reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.address)
-    sampled = spread(tasks, probing.count)
-    async with open_bench(loaded, sampled, probing.gateway, judge=probing.judge) as bench:
+    async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
+        sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
-        solved = {task.index: paid[task.key] for task in bench.tasks if task.key in paid}
+        solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
         gold = await find_gold(
-            bench.scorer, loaded.environment, bench.tasks, field=probing.gold_field, solved=solved
+            bench.scorer, loaded.environment, sampled, field=probing.gold_field, solved=solved
         )
         sample = replace(gold, name=probing.command)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
         probed = await run_probes(bench, sample, PROBES, probing.say)
         cases = all_cases(tasks, sample, probing.gold_field)
-        told = await bench.scorer.score(data_tries(cases)) if bench.unscorable is None else {}
+        told: Told = {}
+        if bench.unscorable is None:
+            told = await bench.scorer.score(data_tries(cases))
     reports += probed.reports
     reports += data_reports(
         cases,
@@ -201,9 +205,23 @@ def spread(tasks: Sequence[Task], count: int) -> list[Task]:
 
 
 def all_cases(tasks: Sequence[Task], sample: Sample, field: str | None) -> list[Case]:
-    """Every task that was read, in order: the sampled ones as they are known by now."""
+    """Every task that was read, in order: the sampled ones as they are known by now, the
+    others with their gold in the same words."""
     known = {case.task.index: case for case in sample.cases}
-    return [known.get(task.index) or Case(task, gold=gold_in(task, field)) for task in tasks]
+    frames = Counter(
+        (before, behind)
+        for case in sample.cases
+        if case.gold and case.said
+        for before, found, behind in [case.said.partition(case.gold)]
+        if found
+    )
+    before, behind = frames.most_common(1)[0][0] if frames else ("", "")
+
+    def case_of(task: Task) -> Case:
+        gold = gold_in(task, field)
+        return Case(task, gold, None if gold is None else f"{before}{gold}{behind}")
+
+    return [known.get(task.index) or case_of(task) for task in tasks]
 
 
 def gold_in(task: Task, field: str | None) -> str | None:

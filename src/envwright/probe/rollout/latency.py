@@ -1,6 +1,6 @@
 """EW71x: where a rollout's time goes: model, environment, scoring; and its tail."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from envwright.finding import Finding, Severity
@@ -150,7 +150,7 @@ def read_latency(rollouts: Rollouts) -> list[Report]:
     )
     heavy = environment.p95 > ENVIRONMENT_SECONDS and environment.total > spread.model.total
     tail = whole.p95 > TAIL_SECONDS and whole.p95 > TAIL_TIMES * whole.p50
-    hits = [
+    hits: list[tuple[Rule, bool, Spread, str, Callable[[Timed], float]]] = [
         (SLOW_SCORING, slow, scoring, "scoring", lambda row: row.scoring),
         (SLOW_ENVIRONMENT, heavy, environment, "environment code", lambda row: row.environment),
         (LONG_TAIL, tail, whole, "a rollout", lambda row: row.whole),

@@ -8,6 +8,7 @@ from envwright.errors import Cause
 from envwright.finding import Finding, Severity
 from envwright.probe.rollout.rollout import QUOTE, SHOWN, Rollout, Rollouts, finding, share
 from envwright.probe.rule import Check, Extent, Report, Rule
+from envwright.record import mapping
 from envwright.stats import rank_correlation
 from envwright.trace import Role, Step, Trace
 from envwright.trial.outcome import Failed, Scored, Stop
@@ -178,10 +179,10 @@ def is_error(content: str) -> bool:
     text = content.lstrip()
     if text.startswith("{"):
         try:
-            raw = json.loads(text)
-        except ValueError:
-            raw = {}
-        return isinstance(raw, dict) and bool(raw.get("error") or raw.get("is_error"))
+            raw = mapping(json.loads(text))
+        except (ValueError, RecursionError):
+            return False
+        return bool(raw.get("error") or raw.get("is_error"))
     lowered = text[:QUOTE].lower()
     return lowered.startswith(("error", "traceback (most recent call last)", "exception"))
 
