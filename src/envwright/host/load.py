@@ -294,4 +294,6 @@ def traceback_end(traceback: str) -> str:
         return ""
     parts = own[-1].removeprefix("File ").split(", ")
     path = parts[0].strip('"').split("/revisions/", 1)[-1].partition("/")[2]
-    return f" (at {path}:{parts[1].removeprefix('line ')})" if len(parts) > 1 else ""
+    # faulthandler writes `line N in f`, a traceback `line N, in f`.
+    line = parts[1].removeprefix("line ").partition(" ")[0] if len(parts) > 1 else ""
+    return f" (at {path}:{line})" if line else ""
