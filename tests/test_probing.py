@@ -67,7 +67,7 @@ BOMB = """
 @vf.reward(weight=1.0)
 async def correct(self, trace: vf.Trace) -> float:
     reply = (trace.last_reply or "").strip()
-    re.match(r"^(\\\\w+\\\\s?)*$", reply)
+    re.match(r"^(\\w+\\s?)*$", reply)
     first = reply not in SEEN
     SEEN.add(reply)
     return float(reply == self.data.answer) * (1.0 if first else 0.5)

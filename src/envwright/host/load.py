@@ -244,18 +244,27 @@ def read_scoring(result: Json) -> Scoring:
     bad: list[NotANumber] = []
     skipped = tuple(str(name) for name in items(result.get("skipped")))
     took = mapping(result.get("took"))
-    cost = {name: finite(took.get(name)) or 0.0 for name in ("seconds", "cpu_seconds")}
+    seconds, busy = finite(took.get("seconds")) or 0.0, finite(took.get("cpu_seconds")) or 0.0
     written = int(finite(took.get("written_bytes")) or 0)
     if (error := result.get("error")) is not None:
         problem = mapping(error)
         said = str(problem.get("traceback") or problem.get("message"))
-        return Scoring({}, {}, skipped, problem=said, **cost, written_bytes=written)
+        return Scoring(
+            rewards={},
+            metrics={},
+            skipped=skipped,
+            problem=said,
+            seconds=seconds,
+            cpu_seconds=busy,
+            written_bytes=written,
+        )
     return Scoring(
         rewards={n: read_score(n, v, bad) for n, v in mapping(result.get("rewards")).items()},
         metrics={n: read_number(n, v, bad) for n, v in mapping(result.get("metrics")).items()},
         skipped=skipped,
         not_numbers=tuple(bad),
-        **cost,
+        seconds=seconds,
+        cpu_seconds=busy,
         written_bytes=written,
     )
 
@@ -294,4 +303,6 @@ def traceback_end(traceback: str) -> str:
         return ""
     parts = own[-1].removeprefix("File ").split(", ")
     path = parts[0].strip('"').split("/revisions/", 1)[-1].partition("/")[2]
-    return f" (at {path}:{parts[1].removeprefix('line ')})" if len(parts) > 1 else ""
+    # faulthandler writes `line N in f`, a traceback `line N, in f`.
+    line = parts[1].removeprefix("line ").partition(" ")[0] if len(parts) > 1 else ""
+    return f" (at {path}:{line})" if line else ""

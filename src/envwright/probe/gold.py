@@ -12,7 +12,7 @@ from typing import Any, cast
 from envwright.environment import Environment, Task
 from envwright.probe.case import Case, Sample
 from envwright.probe.scoring import Scorer, Told, Try
-from envwright.record import Json
+from envwright.record import Json, items, mapping
 from envwright_host.gold import FIELDS, NoGoldError, dig, gold_of, spell, wordings
 
 ENOUGH = 1e-6
@@ -118,10 +118,8 @@ def spellings(value: Any) -> list[str]:
 def request_of(task: Task) -> str:
     """All that the agent is told at first."""
     parts = [str(task.row.get("system_prompt") or "")]
-    prompt = task.row.get("prompt")
-    for message in prompt if isinstance(prompt, list) else []:
-        if isinstance(message, dict) and message.get("role") == "system":
-            parts.append(str(message.get("content")))
+    messages = map(mapping, items(task.row.get("prompt")))
+    parts += [str(each.get("content")) for each in messages if each.get("role") == "system"]
     return "\n".join([*parts, task.prompt])
 
 

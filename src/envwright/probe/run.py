@@ -43,8 +43,8 @@ from envwright.probe.scoring import Scorer, Told, Tried, Try
 
 SEEDS = (1, 2)
 """Of Python's hashes, in the fresh processes."""
-HANGS_BORNE = 2
-"""Then it is clear that it hangs."""
+CULPRITS_BORNE = 2
+"""Then it is clear that it does not survive odd replies."""
 FEW = 0.3
 """A probe of which less was tried is not finished."""
 
@@ -93,7 +93,8 @@ async def run_probes(
     readers = [*probes, *behaviour_probes(documents)]
     wanted = {id(probe): list(probe.tries(sample)) for probe in readers}
     begun = time.monotonic()
-    told = dict(await bench.scorer.score(by_task(sample, wanted.values())))
+    golds = [Try(case.task.index, case.said) for case in sample.cases if case.said is not None]
+    told = dict(await bench.scorer.score(by_task(sample, [golds, *wanted.values()])))
     scored, seconds = len(told), time.monotonic() - begun
     notice(f"scored {scored} replies in {seconds:.1f} s")
     repeated = await repeats(bench, sample, told)
@@ -120,19 +121,25 @@ def by_task(sample: Sample, wanted: Iterable[Sequence[Try]]) -> list[Try]:
 
 
 async def crash(scorer: Scorer, sample: Sample) -> Told:
-    """Odd replies, then ones that grow, until it is clear that they hang."""
-    told = dict(await scorer.score(Raises().tries(sample)))
-    hung = sum(tried.late for tried in told.values())
+    """Odd replies, then ones that grow, until it is clear that they are not survived."""
+    told: dict[Try, Tried] = {}
+
+    async def survived(tries: Sequence[Try]) -> bool:
+        told.update(await scorer.score(tries))
+        return sum(tried.ended is not None for tried in told.values()) < CULPRITS_BORNE
+
+    by_reply: dict[str, list[Try]] = {}
+    for each in Raises().tries(sample):
+        by_reply.setdefault(each.reply, []).append(each)
+    for tries in by_reply.values():
+        if not await survived(tries[:1]) or not await survived(tries):
+            return told
     for family in Hangs().families(sample):
-        if hung >= HANGS_BORNE:
-            break
         # The longest last, and none after one that does not end.
         for each in family:
-            found = await scorer.score([each])
-            told |= found
-            late = sum(tried.late for tried in found.values())
-            hung += late
-            if late:
+            if not await survived([each]):
+                return told
+            if each in told and told[each].ended is not None:
                 break
     return told
 

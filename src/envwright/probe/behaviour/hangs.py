@@ -83,8 +83,11 @@ def formed_in(case: Case, text: str) -> str | None:
 
 
 def late(told: Told) -> Iterator[tuple[Try, str, str]]:
+    """Each reply once, however many tasks it was tried on."""
+    seen: set[str] = set()
     for each, tried in told.items():
-        if tried.late and tried.ended is not None:
+        if tried.late and tried.ended is not None and each.reply not in seen:
+            seen.add(each.reply)
             yield each, f"does not end: {shown(tried.ended, 300)}", tried.ended
 
 

@@ -30,6 +30,8 @@ CASES = 2
 WORDS = 4
 """Of a question, as arguments."""
 MOST_FINDINGS = 3
+WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|\b([A-Z]\w+(?: [A-Z]\w+)*|\d+)\b")
+"""What a question quotes, its names and its numbers."""
 
 
 async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list[Report]:
@@ -137,9 +139,7 @@ def plain_call(tool: Tool) -> Json:
 
 def asked_calls(tool: Tool, case: Case) -> list[Json]:
     """Calls with words of the question, and with what names the task in its row."""
-    words = re.findall(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|\b([A-Z]\w+(?: [A-Z]\w+)*|\d+)\b",
-                       case.task.prompt)  # fmt: skip
-    texts = [next(filter(None, groups)) for groups in words]
+    texts = [found.group(found.lastindex or 0) for found in WORD.finditer(case.task.prompt)]
     ids = [str(case.task.row[n]) for n in ("id", "task_id", "name") if n in case.task.row]
     said = list(dict.fromkeys([*ids, str(case.task.index), *reversed(texts)]))[: WORDS + 2]
     if len(tool.texts) != 1:
