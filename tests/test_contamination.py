@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
 import csv
 import json
 import random
@@ -13,7 +14,28 @@ from envwright.finding import check_citation
 from envwright.probe.contamination import contamination_reports
 from envwright.record import digest
 
-WORDS = "river stone lamp garden window paper bridge winter candle market silver forest ladder engine harbour thunder violin carpet meadow anchor".split()
+WORDS = [
+    "river",
+    "stone",
+    "lamp",
+    "garden",
+    "window",
+    "paper",
+    "bridge",
+    "winter",
+    "candle",
+    "market",
+    "silver",
+    "forest",
+    "ladder",
+    "engine",
+    "harbour",
+    "thunder",
+    "violin",
+    "carpet",
+    "meadow",
+    "anchor",
+]
 
 
 def story(seed: int, length: int = 40) -> str:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
 import random
 from collections.abc import Sequence
 
@@ -294,6 +295,42 @@ def test_a_solution_left_below_leaks():
             for c in SUMS
         ]
     )
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_a_result_that_is_worked_out_leaks():
+    for note in ("Note: {} + {} = {}", "Adding {} and {} gives {}.", "({} + {} = {})"):
+        given = cases(
+            [
+                (f"Add {a} and {b}.\n\n{note.format(a, b, a + b)}", str(a + b))
+                for a in range(2, 9)
+                for b in range(11, 15)
+            ]
+        )
+        assert found(given) == ["answer-in-prompt"], note
+
+
+def test_a_calculation_that_is_asked_about_is_no_leak():
+    gaps = cases(
+        [(f"Fill the gap: {a} + _ = {a + b}", str(b)) for a in range(2, 9) for b in range(11, 15)]
+    )
+    assert found(gaps) == []
+    solve = cases(
+        [(f"Solve x + {a} = {b} for x.", str(b - a)) for a in range(2, 9) for b in range(11, 15)]
+    )
+    assert found(solve) == []
+
+
+def test_a_field_that_explains_leaks():
+    given = [
+        case(
+            i,
+            f"{c.task.prompt}\n\nYou count on and arrive at {c.gold}",
+            c.gold,
+            rationale=f"You count on and arrive at {c.gold}",
+        )
+        for i, c in enumerate(SUMS)
+    ]
     assert found(given) == ["answer-in-prompt"]
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
 from collections.abc import Mapping
 
 import pytest

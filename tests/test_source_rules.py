@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
 import textwrap
 
 import pytest
@@ -462,6 +463,10 @@ def test_dice_that_decide_nothing_are_left_alone(body: str):
             "from collections import Counter\nTOLD = Counter()\n",
             "TOLD[reply] += 1\nreturn 1.0 if TOLD[reply] == 1 else 0.5",
         ),
+        (
+            "from collections import defaultdict\nSEEN = defaultdict(set)\n",
+            "word, seen = reply.strip(), SEEN[self.data.answer]\nif word in seen:\n    return 0.0\nseen.add(word)\nreturn 1.0",
+        ),
         ("LAST = []\n", "new = reply not in LAST\nLAST.append(reply)\nreturn float(new)"),
     ],
 )
@@ -496,6 +501,10 @@ def test_a_reward_that_changes_the_gold_remembers():
         ),
         ("STATS = {'n': 0}\n", "STATS['n'] += 1\nreturn float(reply == '4')"),
         ("WORDS = {'a', 'b'}\n", "return float(reply in WORDS)"),
+        (
+            "DAYS = ['Monday', 'Tuesday']\n",
+            "day = DAYS[len(reply) % 2]\nif day == reply:\n    return 1.0\nreturn 0.0",
+        ),
         ("LOG = []\n", "LOG.append(reply)\nreturn float(reply == '4')"),
         (
             "WORDS = ['a', 'b']\n",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from envwright.errors import UsageError
-from envwright.record import mapping
+from envwright.record import items, mapping
 
 HUB = "hf:"
 SHORTEST = 12
@@ -76,9 +76,9 @@ def of_json(path: Path, address: str) -> Iterator[Row]:
         raise UsageError(
             f"dataset {address!r} is no JSON ({error})", hint="mend the file"
         ) from error
-    lists = [v for v in mapping(value).values() if isinstance(v, list)]
-    rows = value if isinstance(value, list) else max(lists, key=len, default=[value])
-    for number, each in enumerate(cast("list[Any]", rows), 1):
+    tables = [items(each) for each in mapping(value).values()]
+    rows = items(value) or max(tables, key=lambda table: len(table), default=[value])
+    for number, each in enumerate(rows or [value], 1):
         yield row_of(address, number, each)
 
 
@@ -102,7 +102,7 @@ def of_table(path: Path, address: str) -> Iterator[Row]:
 
 def of_hub(address: str) -> Iterator[Row]:
     """Every Parquet, JSONL or CSV file of a dataset on the Hub."""
-    from huggingface_hub import snapshot_download  # noqa: PLC0415
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  # pyright: ignore
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
 
     name = address.removeprefix(HUB)

@@ -1,6 +1,8 @@
 """Texts that share most of their words: MinHash over shingles, checked word by word."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
 from envwright.probe.data.text import words
 
@@ -37,11 +39,11 @@ def buckets(sets: Mapping[int, Iterable[str]]) -> dict[tuple[int, ...], list[int
 
 def bands(shingled: Iterable[str]) -> Iterator[tuple[int, ...]]:
     """The pieces of a text's signature: two texts are compared when they share one."""
-    from rensa import RMinHash  # noqa: PLC0415 - quick to start
-
-    signature = RMinHash(num_perm=PERMUTATIONS, seed=SEED)
+    # Its compiled module has no types.
+    rensa: Any = import_module("rensa")
+    signature = rensa.RMinHash(num_perm=PERMUTATIONS, seed=SEED)
     signature.update(list(shingled))
-    digest = signature.digest()
+    digest: list[int] = signature.digest()
     rows = PERMUTATIONS // BANDS
     for band in range(BANDS):
         yield (band, *digest[band * rows : (band + 1) * rows])

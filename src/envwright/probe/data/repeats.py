@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from envwright.environment import Environment
 from envwright.finding import Severity
@@ -19,6 +20,7 @@ from envwright.probe.data.text import (
 from envwright.probe.found import Hit
 from envwright.probe.rule import Check, Rule
 from envwright.probe.scoring import Told, Try
+from envwright.record import items
 
 DUPLICATES = Rule(
     id="EW201",
@@ -122,14 +124,11 @@ def contradictory_groups(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def disagreeing_in(group: list[Case], field: str | None) -> list[Case]:
-    first = group[0]
-    return next(
-        ([first, other] for other in group[1:] if not agree(first, other, field)),
-        next(
-            ([a, b] for i, a in enumerate(group) for b in group[i + 1 :] if not agree(a, b, field)),
-            [],
-        ),
-    )
+    """Two of them that disagree; none when all agree."""
+    for one, other in combinations(group, 2):
+        if not agree(one, other, field):
+            return [one, other]
+    return []
 
 
 def agree(one: Case, other: Case, field: str | None) -> bool:
@@ -144,8 +143,8 @@ def accepts(case: Case, other: Case, field: str | None) -> bool:
     values = [v for path, v in leaves(case.task.row) if path not in ("prompt", "question")]
     if field is not None:
         values.append(dig(case.task.row, field))
-    listed = [each for v in values if isinstance(v, list) for each in v if isinstance(each, str)]
-    return any(answer_form(each) == wanted for each in listed)
+    listed = [each for value in values for each in items(value)]
+    return any(isinstance(each, str) and answer_form(each) == wanted for each in listed)
 
 
 def contradiction_tries(cases: Sequence[Case]) -> list[Try]:
@@ -181,7 +180,7 @@ def paid_both(group: list[Case], told: Told) -> bool:
     """Whether each was seen to pay for the other's gold as for its own."""
     one, other = group[:2]
     return any(
-        tried is not None and tried.reward is not None and tried.reward >= (a.best or 1.0) > 0
+        tried.reward is not None and tried.reward >= (a.best or 1.0) > 0
         for a, b in ((one, other), (other, one))
         if b.said is not None and (tried := told.get(Try(a.task.index, b.said))) is not None
     )

@@ -8,6 +8,7 @@ from envwright.environment import Task
 from envwright.finding import TaskCitation
 from envwright.probe.case import Case
 from envwright.probe.found import quote
+from envwright.record import items
 
 SPACE = re.compile(r"\s+")
 CLOSING = re.compile(r"[\s.,;:!?]+$")
@@ -60,8 +61,8 @@ def cite(case: Case, field: str = "prompt") -> TaskCitation:
 
 def spelled(value: Any) -> str:
     """A row's value as a gold is spelled: of several answers the first."""
-    while isinstance(value, list) and value:
-        value = cast("list[Any]", value)[0]
+    while several := items(value):
+        value = several[0]
     return value if isinstance(value, str) else str(value)
 
 

@@ -136,7 +136,7 @@ def unused_hits(
 
 
 def owners_of(module: str, installed: Installed | None) -> set[str]:
-    guess = {canonicalize_name(ALIASES.get(module, module))}
+    guess: set[str] = {canonicalize_name(ALIASES.get(module, module))}
     if installed is None:
         return guess
     return set(installed.modules.get(module, frozenset())) or guess
@@ -166,38 +166,35 @@ def imports_of(code: Code) -> Iterator[Import]:
 
 def imports_in(module: Module, node: ast.AST, *, guarded: bool) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.Import(names=names):
-                for alias in names:
-                    yield Import(alias.name.partition(".")[0], module, child, guarded)
-            case ast.ImportFrom(module=str(name), level=0):
-                yield Import(name.partition(".")[0], module, child, guarded)
-            case ast.Call(args=[ast.Constant(value=str(name)), *_]) if is_loader(module, child):
-                if not name.startswith("."):
-                    yield Import(name.partition(".")[0], module, child, guarded)
-            case ast.Try():
-                excused = guarded or any(catches_import(h) for h in child.handlers)
-                for statement in child.body:
-                    yield from imports_in(module, wrap(statement), guarded=excused)
-                for part in [*child.handlers, *child.orelse, *child.finalbody]:
-                    # A fallback of a fallback is a guess as well.
-                    yield from imports_in(module, wrap(part), guarded=excused)
-                continue
-            case ast.If(test=test) if is_a_guard(module, test):
-                for part in [*child.body, *child.orelse]:
-                    yield from imports_in(module, wrap(part), guarded=True)
-                continue
-            case ast.With() if any(suppresses(module, i.context_expr) for i in child.items):
-                yield from imports_in(module, child, guarded=True)
-                continue
-            case _:
-                pass
-        yield from imports_in(module, child, guarded=guarded)
+        for name in named_by(module, child):
+            yield Import(name.partition(".")[0], module, child, guarded)
+        yield from imports_in(module, child, guarded=guarded or guards(module, child))
 
 
-def wrap(node: ast.AST) -> ast.AST:
-    """A node as the child of something: imports are looked for among children."""
-    return ast.Module(body=[node], type_ignores=[]) if isinstance(node, ast.stmt) else node
+def named_by(module: Module, node: ast.AST) -> list[str]:
+    """The modules that a statement or call imports, from the top."""
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(name), level=0):
+            return [name]
+        case ast.Call(args=[ast.Constant(value=str(name)), *_]) if is_loader(module, node):
+            return [] if name.startswith(".") else [name]
+        case _:
+            return []
+
+
+def guards(module: Module, node: ast.AST) -> bool:
+    """Whether what stands in it may fail to be imported: of a fallback, the fallback too."""
+    match node:
+        case ast.Try(handlers=handlers):
+            return any(map(catches_import, handlers))
+        case ast.If(test=test):
+            return is_a_guard(module, test)
+        case ast.With(items=opened):
+            return any(suppresses(module, each.context_expr) for each in opened)
+        case _:
+            return False
 
 
 def is_loader(module: Module, call: ast.Call) -> bool:

@@ -57,33 +57,32 @@ def metadata_reports(package: Package, address: str) -> list[Report]:
 
 
 def metadata_hits(package: Package) -> Iterator[Hit]:
-    project = package.project
-    if package.manifest != "pyproject.toml" or not project:
+    if package.manifest != "pyproject.toml" or not package.project:
         return  # An installed package's METADATA: a registry took it already.
-    name = str(project.get("name") or "")
-    missing: list[str] = []
-    notes: list[str] = []
-    description = project.get("description")
-    if not isinstance(description, str) or not description.strip():
-        missing.append("no description")
-    elif is_placeholder(description, name):
-        missing.append(f"a placeholder for a description ({description.strip()!r})")
-    if not has_version(project):
-        missing.append("no version")
-    if not any(str(t).strip() for t in tags_of(package)):
-        missing.append("no tags")
-    readme = package.readme
-    if not readme.strip():
-        missing.append("no README")
-    elif is_empty_readme(readme, name):
-        missing.append("a README that says nothing")
-    if not project.get("license") and not has_license(package):
-        notes.append("no license")
     cited = [cite_project(package)]
+    missing = list(missing_of(package))
     if missing:
         yield Hit(f"the package has {', '.join(missing)}", cited)
-    if notes:
-        yield Hit(f"the package has {', '.join(notes)}", cited, Severity.INFO)
+    if not package.project.get("license") and not has_license(package):
+        yield Hit("the package has no license", cited, Severity.INFO)
+
+
+def missing_of(package: Package) -> Iterator[str]:
+    project, readme = package.project, package.readme
+    name = str(project.get("name") or "")
+    description = project.get("description")
+    if not isinstance(description, str) or not description.strip():
+        yield "no description"
+    elif is_placeholder(description, name):
+        yield f"a placeholder for a description ({description.strip()!r})"
+    if not has_version(project):
+        yield "no version"
+    if not any(str(tag).strip() for tag in tags_of(package)):
+        yield "no tags"
+    if not readme.strip():
+        yield "no README"
+    elif is_empty_readme(readme):
+        yield "a README that says nothing"
 
 
 def is_placeholder(text: str, name: str) -> bool:
@@ -95,7 +94,7 @@ def is_placeholder(text: str, name: str) -> bool:
     return words <= FILLER or bool(SCAFFOLD.search(text))
 
 
-def is_empty_readme(text: str, name: str) -> bool:
+def is_empty_readme(text: str) -> bool:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     body = " ".join(lines)
     said = re.findall(r"\w+", body)

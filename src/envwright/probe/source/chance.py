@@ -73,18 +73,16 @@ def decides(flow: Flow, scope: Scope, node: ast.AST, what: str) -> bool:
         return True
     if CHANCE in scope.returns:
         return True
-    for each in own_nodes(scope.method):
-        if isinstance(each, ast.If) and any(isinstance(n, ast.Return) for n in ast.walk(each)):
-            if CHANCE in flow.labels(scope, each.test):
-                return True
-        # `shuffle` changes its argument in place.
-        match each:
-            case ast.Call(func=func, args=[ast.Name(), *_]) if each is node:
-                if (scope.method.module.dotted(func) or "").endswith("shuffle"):
-                    return True
-            case _:
-                pass
-    return False
+    ifs = [each for each in own_nodes(scope.method) if isinstance(each, ast.If)]
+    leaving = [each for each in ifs if any(isinstance(n, ast.Return) for n in ast.walk(each))]
+    if any(CHANCE in flow.labels(scope, each.test) for each in leaving):
+        return True
+    match node:
+        case ast.Call(func=func, args=[ast.Name(), *_]):
+            # It changes its argument in place, and returns nothing.
+            return (scope.method.module.dotted(func) or "").endswith("shuffle")
+        case _:
+            return False
 
 
 def unordered(method: Method) -> Iterator[tuple[ast.AST, str]]:

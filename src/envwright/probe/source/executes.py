@@ -29,8 +29,10 @@ LOADERS = {
     *("yaml.unsafe_load", "yaml.unsafe_load_all", "jsonpickle.decode", "joblib.load"),
     *("builtins.__import__", "importlib.import_module"),
 }
-SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
-SHELLS |= {"asyncio.create_subprocess_shell", "commands.getoutput", "pty.spawn"}
+SHELLS = {
+    *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
+    *("asyncio.create_subprocess_shell", "commands.getoutput", "pty.spawn"),
+}
 PROCESSES = {
     *(f"subprocess.{n}" for n in ("run", "Popen", "call", "check_call", "check_output")),
     *("asyncio.create_subprocess_exec", "os.execv", "os.execvp", "os.spawnv"),
@@ -42,8 +44,10 @@ INTERPRETERS = re.compile(
 SANDBOXES = re.compile(
     r"\b(docker|podman|bwrap|bubblewrap|firejail|nsjail|runsc|apptainer|unshare)\b"
 )
-DOUBTFUL = {"sympy.sympify", "sympy.parsing.sympy_parser.parse_expr", "sympy.parse_expr"}
-DOUBTFUL |= {"pandas.eval", "numexpr.evaluate"}
+DOUBTFUL = {
+    *("sympy.sympify", "sympy.parsing.sympy_parser.parse_expr", "sympy.parse_expr"),
+    *("pandas.eval", "numexpr.evaluate"),
+}
 
 
 def run_hits(flow: Flow) -> Iterator[Hit]:

@@ -81,24 +81,12 @@ class Flow:
         return scope.returns
 
     def step(self, scope: Scope, node: ast.AST) -> None:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self.bind(scope, target, self.labels(scope, value))
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.bind(scope, target, self.labels(scope, value))
-            case ast.AugAssign(target=target, value=value):
-                self.bind(scope, target, self.labels(scope, value))
-            case ast.NamedExpr(target=target, value=value):
-                self.bind(scope, target, self.labels(scope, value))
-            case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
-                self.bind(scope, target, self.labels(scope, value))
-            case ast.comprehension(target=target, iter=value):
-                self.bind(scope, target, self.labels(scope, value))
-            case ast.withitem(context_expr=value, optional_vars=target) if target is not None:
-                self.bind(scope, target, self.labels(scope, value))
+        for target, value in given_by(node):
+            self.bind(scope, target, self.labels(scope, value))
+            if isinstance(node, ast.withitem):
                 for name in names_of(target):
                     scope.opened.setdefault(name, set()).update(names_of(value))
+        match node:
             case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value):
                 scope.returns |= self.labels(scope, value)
             case ast.Call(func=ast.Attribute(value=receiver, attr=attr), args=args):
@@ -192,7 +180,7 @@ class Flow:
         return self.analyse(own, {n: ls for n, ls in given.items() if ls})
 
     def pass_on(self, scope: Scope, node: ast.Call) -> Labels:
-        """A function of ours that is handed to another, with what goes along (`to_thread(f, x)`)."""
+        """A function that is handed to another, with what goes along (`to_thread(f, x)`)."""
         result: Labels = NOTHING
         for place, each in enumerate(node.args):
             own = self.code.named(scope.method.module, each)
@@ -200,6 +188,25 @@ class Flow:
                 rest = ast.Call(func=each, args=node.args[place + 1 :], keywords=node.keywords)
                 result |= self.pass_to(scope, own, rest)
         return result
+
+
+def given_by(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What a node gives a value to, and the value."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            return [(target, value) for target in targets]
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return [(target, value)]
+        case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+            return [(target, value)]
+        case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+            return [(target, value)]
+        case ast.comprehension(target=target, iter=value):
+            return [(target, value)]
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            return [(target, value)]
+        case _:
+            return []
 
 
 def initial(root: Root) -> dict[str, Labels]:

@@ -21,8 +21,10 @@ REMEMBERS = Rule(
     why="The model is paid by the order of the batch.",
     exempt="Caches under a key, counters that nothing reads, the state of the rollout.",
 )
-WRITES = {"add", "append", "extend", "update", "insert", "appendleft", "setdefault", "remove"}
-WRITES |= {"pop", "clear", "popitem", "popleft", "discard"}
+WRITES = {
+    *("add", "append", "extend", "update", "insert", "appendleft", "setdefault", "remove"),
+    *("pop", "clear", "popitem", "popleft", "discard"),
+}
 TAKES = {"remove", "pop", "clear", "popitem", "discard", "append", "extend", "insert", "reverse"}
 GOLDS = {"answer", "info", "answers", "expected", "target", "gold", "solution"}
 
@@ -40,9 +42,9 @@ def shared_names(module: Module) -> set[str]:
     for name, value in module.constants.items():
         made = value.func if isinstance(value, ast.Call) else value
         said = module.dotted(made) or "" if isinstance(value, ast.Call) else ""
-        if isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp):
-            names.add(name)
-        elif said.rpartition(".")[2] in ("list", "dict", "set", "defaultdict", "Counter", "deque"):
+        if isinstance(
+            value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
+        ) or said.rpartition(".")[2] in ("list", "dict", "set", "defaultdict", "Counter", "deque"):
             names.add(name)
     for node in module.nodes:
         if isinstance(node, ast.Global):
@@ -87,9 +89,9 @@ def writes(method: Method, outside: set[str], rebound: set[str]) -> Iterator[tup
                 pass
             case _:
                 continue
-        if name in outside or (name or "").startswith("self."):
-            if name and not name.startswith(("self.data", "self.config", "self.state")):
-                yield name, node
+        own = ("self.data", "self.config", "self.state")
+        if name and (name in outside or name.startswith("self.")) and not name.startswith(own):
+            yield name, node
 
 
 def aliases(method: Method, outside: set[str]) -> dict[str, str]:
@@ -105,7 +107,7 @@ def aliases(method: Method, outside: set[str]) -> dict[str, str]:
             case _:
                 continue
         name = root_name(inner)
-        if name in outside and name is not None:
+        if name is not None and name in outside:
             found[target] = name
     return found
 

@@ -42,8 +42,10 @@ SCORES = re.compile(
     r"|[01]\.0 (if|when|for)|full marks)\b",
     re.I,
 )
-HOOKS = {"score", "parse", "evaluate", "validate", "setup", "finalize", "env_response"}
-HOOKS |= {"is_completed", "build_messages", "load_environment", "stop", "respond", "run", "launch"}
+HOOKS = {
+    *("score", "parse", "evaluate", "validate", "setup", "finalize", "env_response"),
+    *("is_completed", "build_messages", "load_environment", "stop", "respond", "run", "launch"),
+}
 
 
 def view_hits(code: Code) -> Iterator[Hit]:
