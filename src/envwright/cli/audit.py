@@ -11,6 +11,7 @@ from envwright.app import App
 from envwright.app.audit import Audited, AuditOptions
 from envwright.app.audit import audit as run_audit
 from envwright.app.sweep import Watch
+from envwright.audit.checks import Rules
 from envwright.audit.page import render_page, where
 from envwright.audit.scorecard import CheckResult, Scorecard, Status
 from envwright.cli import EXIT_FINDINGS, EXIT_INCOMPLETE, EXIT_INTERRUPTED
@@ -191,7 +192,7 @@ def print_card(audited: Audited, *, as_json: bool, out: Path) -> None:
         console().print(shown)
         for check in card.checks:
             for finding in check.findings:
-                print_finding(finding)
+                print_finding(finding, audited.rules)
         for finding in card.baseline.findings if card.baseline else ():
             click.echo(clean(f"\naccepted: {finding.rule} {finding.statement}"))
         click.echo(clean(f"\n{card.feedback}\n"))
@@ -209,7 +210,7 @@ def check_cells(check: CheckResult) -> list[str]:
     return [check.check, check.status, score, weight, check.justification]
 
 
-def print_finding(finding: Finding) -> None:
+def print_finding(finding: Finding, rules: Rules) -> None:
     mark = "note" if finding.severity is Severity.INFO else str(finding.severity)
     click.echo(clean(f"\n{finding.rule} {mark} ({finding.basis}): {finding.statement}"))
     for citation in finding.citations[:SHOWN_CITATIONS]:
@@ -217,6 +218,8 @@ def print_finding(finding: Finding) -> None:
     if (more := len(finding.citations) - SHOWN_CITATIONS) > 0:
         click.echo(f"  and {more} more")
     click.echo(clean(f"  reproduce: {' '.join(finding.reproduce.splitlines())}"))
+    if (rule := rules.get(finding.rule)) is not None:
+        click.echo(f"  about it: {rule.page}")
 
 
 def exit_code(card: Scorecard, fail_on: str) -> int:

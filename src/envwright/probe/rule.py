@@ -45,6 +45,11 @@ class Rule:
     exempt: str = ""
     """When it does not apply."""
 
+    @property
+    def page(self) -> str:
+        """Where it is explained."""
+        return f"docs/reward-design.md#{self.name}"
+
 
 class Extent(StrEnum):
     """How far a probe got."""
