@@ -207,6 +207,12 @@ def only_negative(reply, gold, prompt):
     return -1.0 if said is None else -min(1.0, abs(said - float(gold)) / float(gold))
 
 
+def some_for_holding_it(reply, gold, prompt):
+    """All for the gold, and a share for a text that holds it."""
+    said = tag(reply) or ""
+    return 1.0 if said == gold else len(gold) / len(said) / 2 if gold in said else 0.0
+
+
 def near(reply, gold, prompt):
     said = number(last_box(reply))
     return said is not None and abs(said - float(gold)) <= 0.05 * float(gold)
@@ -247,6 +253,7 @@ SOUND = {
     "large": Plain(LARGE, one(boxed_number)),
     "a stated tolerance": Plain(TOLERANT, one(near)),
     "graded by distance": Plain(BOXED, one(nearness)),
+    "a share for holding the gold": Plain(TAGGED, one(some_for_holding_it)),
     "a regret": Plain(BOXED, one(only_negative)),
     "named city": Plain(CITIES, one(named_city)),
     "only the city": Plain(ONLY_CITIES, one(only_word)),

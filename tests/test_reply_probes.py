@@ -17,7 +17,6 @@ from envwright.probe.rule import Extent, Report
 from plain import Plain, reports_of, rules_found, sample_of
 from rewards import BOXED, FAULTY, SOUND, SUMS, boxed_number, one
 
-
 TASK = Plain(SUMS[:1], one(boxed_number)).rows[0]
 
 

@@ -78,8 +78,9 @@ def approaches(number: Decimal, places: int) -> dict[str, list[str]]:
     made: dict[str, list[str]] = {}
     for label, sign in (("numbers from above", 1), ("numbers from below", -1)):
         texts = [f"{number + sign * size * share:.{places}f}" for share in DISTANCES]
-        texts = [text for text in dict.fromkeys(texts) if Decimal(text) != number]
-        made[label] = texts
+        # One in which the gold is written may be paid for that, not for being near.
+        digits = f"{size:.{places}f}"
+        made[label] = [text for text in dict.fromkeys(texts) if digits not in text]
     return made
 
 
@@ -122,9 +123,11 @@ class Monotone:
                 if len(known) < max(2, len(shares)):
                     continue
                 counts[label] = counts.get(label, 0) + 1
-                least = DROP_OF_NUMBERS if label.startswith("numbers") else DROP
-                at = dropped(known, least)
-                if at is not None:
+                is_number = label.startswith("numbers")
+                at = dropped(known, DROP_OF_NUMBERS if is_number else DROP)
+                # A single number that earns is an accident, not a way to the gold.
+                is_graded = not is_number or sum(share > 0 for share in known) > 1
+                if at is not None and is_graded:
                     hits.setdefault(label, []).append((case, replies[at]))
         return [Tally(label, tuple(hits.get(label, ())), of) for label, of in counts.items()]
 
