@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - tables of sources and rows, one to a line
 import csv
 import json
 import random

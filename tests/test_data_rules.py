@@ -1,5 +1,6 @@
 # ruff: noqa: E501 - tables of sources and rows, one to a line
 import random
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -522,3 +523,13 @@ def test_the_values_of_a_split_are_read_from_type_and_source():
     assert split_values(typed, read_code({})) == {"split": ["train", "eval"]}
     assert split_values([Argument(name="seed", type="int", default=0)], code) == {}
     assert split_values([Argument(name="split", type="str", default="train")], read_code({})) == {}
+
+
+@pytest.mark.parametrize(
+    "noise", ["1x" * 50_000, "<!--" * 25_000, "a_" * 50_000, "answer: " * 12_000, "\n" * 100_000]
+)
+def test_a_hostile_prompt_is_read_in_time(noise: str):
+    given = [case(i, f"{noise} {i}?", str(i)) for i in range(6)]
+    start = time.process_time()
+    data_reports(given, "birds")
+    assert time.process_time() - start < 5

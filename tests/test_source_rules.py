@@ -726,3 +726,11 @@ def test_a_proven_finding_takes_the_line_of_the_source():
 
 def test_source_that_cannot_be_read_is_not_called_sound():
     assert {r.extent for r in source_reports(package("def ("), "env")} == {"unfinished"}
+
+
+def test_source_that_nobody_wrote_is_said_to_be_unread():
+    deep = "X = " + " + ".join(["1"] * 900) + "\n"
+    made = package(v1("return float(eval(trace.last_reply))"), files={"env/deep.py": deep})
+    read = source_reports(made, "env")
+    assert {r.extent for r in read} == {"unfinished"}
+    assert [f.rule for r in read for f in r.findings] == ["EW501"]

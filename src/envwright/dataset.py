@@ -102,12 +102,12 @@ def of_table(path: Path, address: str) -> Iterator[Row]:
 
 def of_hub(address: str) -> Iterator[Row]:
     """Every Parquet, JSONL or CSV file of a dataset on the Hub."""
-    from huggingface_hub import snapshot_download  # noqa: PLC0415  # pyright: ignore
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
-
     name = address.removeprefix(HUB)
     if name.count("/") != 1:
         raise UsageError(f"dataset {address!r}: no such form", hint="write hf:OWNER/NAME")
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  # pyright: ignore
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
+
     patterns = [f"*{end}" for end in FORMATS if end != ".json"]
     try:
         folder = snapshot_download(name, repo_type="dataset", allow_patterns=patterns)

@@ -13,6 +13,8 @@ from functools import cached_property
 from envwright.finding import SourceCitation
 
 LONGEST_QUOTE = 200
+DEEPEST = 150
+"""Levels: the readers of a tree go down it by calling themselves."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 NO_CODE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -119,7 +121,7 @@ class Method:
 class Code:
     modules: tuple[Module, ...]
     unparsed: tuple[str, ...] = ()
-    """Files that are no Python."""
+    """Files that are no Python, or none that anybody wrote."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Other texts of the package, by path: prompts may lie there."""
 
@@ -242,8 +244,22 @@ def read_code(files: Mapping[str, str], import_path: str = "") -> Code:
         inside = path.removeprefix(f"{import_path}/") if import_path else path
         name = inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         try:
-            modules.append(Module(path, name, text, ast.parse(text)))
+            tree = ast.parse(text)
         except NO_CODE:
             unparsed.append(path)
+            continue
+        if is_too_deep(tree):
+            unparsed.append(path)
+        else:
+            modules.append(Module(path, name, text, tree))
     others = {path: text for path, text in files.items() if not path.endswith(".py")}
     return Code(tuple(modules), tuple(unparsed), others)
+
+
+def is_too_deep(tree: ast.AST) -> bool:
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True

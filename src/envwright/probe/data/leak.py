@@ -44,9 +44,7 @@ SECTION = re.compile(
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
-SUM = re.compile(
-    r"[\d)][^=\n?]*(?:[-+*/x×÷^−]|times|plus|minus)[^=\n?]*(?:=|≈)\s*(?P<rest>[^=\n]+)", re.I
-)
+CALCULATES = re.compile(r"\d.*([-+*/x×÷^−]|times|plus|minus)|[-+*/×÷].*\d", re.I)
 WORKED = re.compile(
     r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as))[:,]?\s+"
     r"(?:(?:us|it|is|the|answer|result|total)\s+)*(?P<rest>[^\n]+)",
@@ -56,7 +54,8 @@ FIELDS = re.compile(
     r"(solution|explanation|rationale|reasoning|worked|derivation|hint|note|steps|cot|key)s?$", re.I
 )
 COMMENT = re.compile(
-    r"<!--(?P<rest>.*?)-->|/\*(?P<star>.*?)\*/|^\[//\]: # \((?P<md>.*?)\)", re.S | re.M
+    r"<!--(?P<rest>.{1,500}?)-->|/\*(?P<star>.{1,500}?)\*/|^\[//\]: # \((?P<md>.{1,500}?)\)",
+    re.S | re.M,
 )
 TOKEN = re.compile(r"(?<![\w/.-])[\w][\w/.-]*[_/.\-][\w/.-]*\w")
 PIECES = re.compile(r"[_/.\-]|(?<=[a-z])(?=\d)")
@@ -77,6 +76,7 @@ OPTION = re.compile(
     r"^\s*(?:[-*•]\s+|[(\[]?[A-Za-z0-9]{1,2}[)\].:]\s+|\[[ xX]\]\s*)(?P<text>\S.*)$"
 )
 FEWEST = 5
+LONGEST = 20_000
 NEARLY_ALL = 0.9
 
 
@@ -99,6 +99,13 @@ def leak_hits(cases: Sequence[Case]) -> Iterator[Hit]:
         if leaks:
             yield hit(what, leaks, known)
             return
+
+
+def shown(case: Case) -> str:
+    """What the model is shown, without the middle of a very long text."""
+    text = asked(case.task)
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
 
 
 def hit(what: str, leaks: list[Leak], known: Sequence[Case]) -> Hit:
@@ -165,11 +172,11 @@ def tells(text: str, gold: str, *, strict: bool) -> bool:
 
 
 def after_label(case: Case) -> list[str]:
-    return [found["rest"].strip() for found in AFTER.finditer(asked(case.task))]
+    return [found["rest"].strip() for found in AFTER.finditer(shown(case))]
 
 
 def in_section(case: Case) -> list[str]:
-    text = asked(case.task)
+    text = shown(case)
     found: list[str] = []
     for each in SECTION.finditer(text):
         rest = text[: each.start()] + text[each.end() :]
@@ -182,13 +189,18 @@ def in_section(case: Case) -> list[str]:
 
 def in_sum(case: Case) -> list[str]:
     """The right side of a calculation that is written out."""
-    text = asked(case.task)
-    return [found["rest"].strip() for sign in (SUM, WORKED) for found in sign.finditer(text)]
+    text = shown(case)
+    found = [each["rest"].strip() for each in WORKED.finditer(text)]
+    for line in text.splitlines():
+        before, sign, behind = line.replace("≈", "=").rpartition("=")
+        if sign and CALCULATES.search(before[-200:]) and "?" not in before[-200:]:
+            found.append(behind.strip())
+    return found
 
 
 def in_field(case: Case) -> list[str]:
     """A field of the row that holds the way to the answer, shown to the model as it is."""
-    text = asked(case.task)
+    text = shown(case)
     return [
         value
         for path, value in leaves(case.task.row)
@@ -197,13 +209,13 @@ def in_field(case: Case) -> list[str]:
 
 
 def in_comment(case: Case) -> list[str]:
-    groups = (found.groups() for found in COMMENT.finditer(asked(case.task)))
+    groups = (found.groups() for found in COMMENT.finditer(shown(case)))
     return [text.strip() for found in groups for text in found if text and text.strip()]
 
 
 def in_token(case: Case) -> list[str]:
     """Ids and file names whose pieces may spell a label."""
-    text = case.task.prompt
+    text = case.task.prompt[:LONGEST]
     gold = (case.gold or "").strip()
     if NAMES_TOKEN.search(text) or not re.fullmatch(r"[A-Za-z]{2,20}", gold):
         return []
@@ -221,7 +233,7 @@ def in_mark(case: Case) -> list[str]:
 
 def solved_before(case: Case) -> Leak | None:
     """The question's own words stand twice, and the gold follows the first time."""
-    text = asked(case.task)
+    text = shown(case)
     gold = (case.gold or "").strip()
     for line in dict.fromkeys(question_lines(text)):
         first = text.find(line)

@@ -30,7 +30,7 @@ DUPLICATES = Rule(
     severity=Severity.WARN,
     tries="Tasks are compared without their index, and by their prompt and gold but for case, "
     "white space and closing punctuation.",
-    hit="A twentieth of the tasks or more are copies of others.",
+    hit="A twentieth of the tasks or more, and three at least, are copies of others.",
     why="The mean counts them twice, and training repeats them.",
     exempt="Tasks from one template that ask for different things; tasks whose prompt is the "
     "same by design, because tools, turns or hidden state tell them apart.",
@@ -59,6 +59,7 @@ NEAR = Rule(
     exempt="Short prompts and templates.",
 )
 GOOD_PART = 0.05
+FEWEST_COPIES = 3
 LONG_GOLD = 60
 """Characters: above that a gold is a reference, one text among many that are right."""
 ALIKE = 0.9
@@ -101,7 +102,7 @@ def duplicate_hits(cases: Sequence[Case], environment: Environment | None) -> It
         f"{copies} of {len(cases)} tasks ({share:.0%}) are copies of others, {how}; "
         f"one is there {len(largest)} times",
         [cite(case) for case in largest[:2]],
-        Severity.INFO if share < GOOD_PART else None,
+        Severity.INFO if share < GOOD_PART or copies < FEWEST_COPIES else None,
     )
 
 
@@ -125,7 +126,8 @@ def contradictory_groups(cases: Sequence[Case]) -> list[list[Case]]:
 
 def disagreeing_in(group: list[Case], field: str | None) -> list[Case]:
     """Two of them that disagree; none when all agree."""
-    for one, other in combinations(group, 2):
+    distinct = {answer_form(case.gold or ""): case for case in reversed(group)}
+    for one, other in combinations(distinct.values(), 2):
         if not agree(one, other, field):
             return [one, other]
     return []

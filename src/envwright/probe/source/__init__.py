@@ -42,10 +42,14 @@ def source_reports(package: Package, address: str) -> list[Report]:
         NEVER.id: never_hits(code, package.readme),
     }
     scoring = len(reached_from(code, roots))
-    return [
+    made = [
         report(rule, hits[rule.id], address, tried=scoring, unit="scoring functions")
         for rule in RULES
     ]
+    if not code.unparsed:
+        return made
+    unread = {"extent": Extent.UNFINISHED, "reason": f"cannot be read: {', '.join(code.unparsed)}"}
+    return [each.model_copy(update=unread) for each in made]
 
 
 def slow_replies(package: Package) -> tuple[str, ...]:
