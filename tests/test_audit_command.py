@@ -39,6 +39,7 @@ def statuses(card: Any) -> dict[str, str]:
     return {each["check"]: each["status"] for each in card["checks"]}
 
 
+@pytest.mark.slow
 def test_a_sound_environment_passes(sums: Finished):
     assert sums.code == 0, sums.err
     card = sums.json
@@ -162,6 +163,7 @@ def model() -> Iterator[Provider]:
         yield served
 
 
+@pytest.mark.slow
 def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Provider, folder: Path):
     command = (
         *("audit", EXAMPLES / "sums", "--goal", GOAL, "-m", "m", "--endpoint", model.url),
@@ -181,6 +183,7 @@ def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Prov
     assert statuses(again) == statuses(card)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_scorecard(envwright: CommandLine, tmp_path: Path):
     started = envwright.start("audit", EXAMPLES / "sums", "--goal", GOAL)
     assert started.stderr is not None
