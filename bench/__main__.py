@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import database, dialect, queues, speed
+from bench import audit, database, dialect, queues, speed
 from bench.speed import Ratio
 
 BENCHES = {
@@ -17,8 +17,9 @@ BENCHES = {
     "describe": dialect.describe,
     "database": database.postgres_against_sqlite,
     **queues.BENCHES,
+    **audit.BENCHES,
 }
-GROUPS = {"queues": [*queues.BENCHES]}
+GROUPS = {"queues": [*queues.BENCHES], "audit": [*audit.BENCHES]}
 """Short for several."""
 RESULTS = Path(__file__).parent / "results"
 

@@ -136,6 +136,7 @@ def test_inspect_prints_what_the_environment_is(ran):
         "seats": ["agent"],
         "world": [],
         "harness": None,
+        "episodic": False,
         "judges": [],
     }
 

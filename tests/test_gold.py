@@ -56,4 +56,4 @@ def test_an_oracle_says_the_gold_first_as_it_was_asked_to(request_text, first):
     said = wordings("4", request_text)
     assert said[0] == first
     assert "4" in said
-    assert len(set(said)) == len(said) == 6
+    assert len(set(said)) == len(said) >= 6

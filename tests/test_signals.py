@@ -12,9 +12,10 @@ from envwright.errors import Cause, ProviderError, UsageError
 from envwright.host import Loaded, Scoring
 from envwright.model import Model
 from envwright.trace import Score
+from envwright.trial.grade import reward_of
 from envwright.work.grader import Grader
 from envwright.work.request import Request
-from envwright.work.score import reward_of, score_pairs
+from envwright.work.score import score_pairs
 from envwright.work.select import select_tasks
 from envwright.work.validate import validate_tasks
 from provider import Provider, Reply, provider

@@ -1,8 +1,8 @@
-"""Keeps docs/reference.md true: `tools/docs.py` writes its generated parts, `--check` compares.
+"""Keeps the docs true: `tools/docs.py` writes their generated parts, `--check` compares.
 
-Generated are the commands and their options, the settings, the keys of a sweep file, and
-the rules of findings, each between two markers. It also holds the README to its length and
-to naming every command.
+Generated are the commands and their options, the settings, the keys of a sweep file, the
+rules of findings and what they cost, each between two markers. It also holds the README to
+its length and to naming every command.
 """
 
 import ast
@@ -14,12 +14,18 @@ from pathlib import Path
 import click
 from pydantic import BaseModel
 
+from envwright.audit.points import PRICES
 from envwright.cli import COMMANDS, envwright
+from envwright.probe.rule import Check, Rule
+from envwright.probe.rules import RULES
 from envwright.settings import FileTables
 from envwright.sweep_file import Choice, SweepEnvironment, SweepTables
+from envwright.text import sentence
+from envwright.trial.grade import NOT_A_NUMBER_RULE
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference.md"
+DESIGN = ROOT / "docs" / "reward-design.md"
 README_LINES = 120
 
 
@@ -135,40 +141,96 @@ def default_text(default: object) -> str:
     return f"`{default}`" if plain else ""
 
 
-def rules_text() -> str:
-    from envwright.trial.grade import NOT_A_NUMBER_RULE
-
-    rows = [f"| {NOT_A_NUMBER_RULE} | a reward or metric returned NaN, infinity or no number |"]
+def all_rules() -> list[Rule]:
+    """In the order of their ids; each that the source names must be among them."""
+    known = sorted(RULES.values(), key=lambda rule: rule.id)
     sources = (path.read_text() for path in (ROOT / "src").rglob("*.py"))
     used = {rule for source in sources for rule in re.findall(r'"(EW\d{3})"', source)}
-    missing = sorted(rule for rule in used if not any(rule in row for row in rows))
-    if missing:
-        raise SystemExit(f"error: tools/docs.py does not describe {', '.join(missing)}")
-    return "\n".join(["| rule | says |", "|---|---|", *rows]) + "\n"
+    if missing := sorted(used - RULES.keys() - {NOT_A_NUMBER_RULE}):
+        raise SystemExit(f"error: envwright.probe.rules does not hold {', '.join(missing)}")
+    return known
+
+
+def rules_text() -> str:
+    rows = [f"| {NOT_A_NUMBER_RULE} | | fail | A reward or metric returned NaN or no number. |"]
+    rows += [
+        f"| {rule.id} | [{rule.name}]({DESIGN.name}#{rule.name}) "
+        f"| {rule.severity} | {line(rule.hit)} |"
+        for rule in all_rules()
+    ]
+    return "\n".join(["| rule | name | at most | says |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def line(text: str) -> str:
+    return sentence(text).replace("|", "\\|")
+
+
+def design_text() -> str:
+    """A heading for each name; what is tried and what is read may share one."""
+    by_name: dict[str, list[Rule]] = {}
+    for rule in all_rules():
+        by_name.setdefault(rule.name, []).append(rule)
+    parts: list[str] = []
+    for check in Check:
+        names = [name for name, rules in by_name.items() if rules[0].check is check]
+        parts += [f"## {check}\n"] if names else []
+        for name in names:
+            parts += [f"### {name}\n", *map(rule_text, by_name[name])]
+    return "\n".join(parts)
+
+
+def rule_text(rule: Rule) -> str:
+    kind = f", the defect *{rule.defect}*" if rule.defect not in ("", rule.name) else ""
+    said = {
+        "Tried": rule.tries,
+        "A hit": rule.hit,
+        "Why it matters": rule.why,
+        "When it does not apply": rule.exempt,
+    }
+    rows = [f"- **{name}.** {line(text)}" for name, text in said.items() if text]
+    return "\n".join([f"**{rule.id}**, at most `{rule.severity}`{kind}.\n", *rows]) + "\n"
+
+
+def prices_text() -> str:
+    rows = [
+        f"| {severity} | {basis} | {price.first:g} | {price.further:g} |"
+        for (severity, basis), price in PRICES.items()
+    ]
+    header = ["| severity | basis | first rule | each further |", "|---|---|---|---|"]
+    return "\n".join([*header, *rows]) + "\n"
 
 
 PARTS = {
-    "commands": commands_text,
-    "settings": settings_text,
-    "sweep": sweep_text,
-    "rules": rules_text,
+    REFERENCE: {
+        "commands": commands_text,
+        "settings": settings_text,
+        "sweep": sweep_text,
+        "rules": rules_text,
+    },
+    DESIGN: {"prices": prices_text, "design": design_text},
 }
 
 
-def render(text: str) -> str:
-    for name, part in PARTS.items():
+def render(page: Path) -> str:
+    text = page.read_text()
+    for name, part in PARTS[page].items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         head, _, rest = text.partition(begin)
         _, found, tail = rest.partition(end)
         if not found:
-            raise SystemExit(f"error: docs/reference.md lacks the markers of {name}")
+            raise SystemExit(f"error: {page.name} lacks the markers of {name}")
         text = f"{head}{begin}\n\n{part()}\n{end}{tail}"
     return text
 
 
-def faults(current: str) -> Iterator[str]:
-    if render(current) != current:
-        yield "docs/reference.md is out of date. hint: run .venv/bin/python tools/docs.py"
+def faults() -> Iterator[str]:
+    for page in PARTS:
+        if render(page) != page.read_text():
+            yield f"docs/{page.name} is out of date. hint: run .venv/bin/python tools/docs.py"
+    headings = re.findall(r"^### (\S+)$", DESIGN.read_text(), re.MULTILINE)
+    names = {rule.name for rule in all_rules()}
+    for name in sorted(names.symmetric_difference(headings)):
+        yield f"docs/{DESIGN.name}: {name} is not both a heading and the name of a rule"
     lines = (ROOT / "README.md").read_text().splitlines()
     if len(lines) > README_LINES:
         yield f"README.md has {len(lines)} lines, over {README_LINES}"
@@ -178,11 +240,11 @@ def faults(current: str) -> Iterator[str]:
 
 
 def main() -> int:
-    current = REFERENCE.read_text()
     if "--check" not in sys.argv[1:]:
-        REFERENCE.write_text(render(current))
+        for page in PARTS:
+            page.write_text(render(page))
         return 0
-    found = list(faults(current))
+    found = list(faults())
     for fault in found:
         sys.stderr.write(f"error: {fault}\n")
     return 1 if found else 0

@@ -56,6 +56,8 @@ class ReplyCitation(Record):
     signal: str
     quote: str
     """What the signal returned, as text: it may be no number."""
+    reply: str | None = None
+    """What was said, cut where it is long; the command in `reproduce` has it whole."""
 
 
 Citation = Annotated[

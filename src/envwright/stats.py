@@ -5,6 +5,8 @@ tasks, not between trials: ten trials of one task are one task.
 """
 
 import math
+import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -164,3 +166,66 @@ def why_certain(solved: int, scored: int, planned: int, band: Band = BAND) -> st
         f"{solved} of {scored} solved: {likeliest} ({band}) with {sure:g} % certainty "
         f"at {planned} trials, so {planned - scored} are left out"
     )
+
+
+SHUFFLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A rank correlation, and how often chance alone gives one as large."""
+
+    value: float
+    p: float
+
+
+def quantile(values: Sequence[float], q: float) -> float:
+    """Between the two nearest of them, by distance."""
+    ordered = sorted(values)
+    place = q * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    part = place - low
+    # Weighed, so that rounding leaves it between the two.
+    found = ordered[low] * (1 - part) + ordered[high] * part
+    return min(max(found, ordered[low]), ordered[high])
+
+
+def rank_correlation(
+    groups: Sequence[Sequence[tuple[float, float]]], shuffles: int = SHUFFLES
+) -> Tie | None:
+    """Spearman's within groups, pooled; None when one side never differs within a group.
+
+    Its p is of a permutation test that shuffles within groups: two-sided, and by a seed of
+    its own, so that the same values give the same p.
+    """
+    left = [centred_ranks([x for x, _ in group]) for group in groups]
+    right = [centred_ranks([y for _, y in group]) for group in groups]
+    scale = math.sqrt(
+        math.fsum(x * x for group in left for x in group)
+        * math.fsum(y * y for group in right for y in group)
+    )
+    if scale == 0:
+        return None
+
+    def together() -> float:
+        pairs = zip(left, right, strict=True)
+        return math.fsum(x * y for xs, ys in pairs for x, y in zip(xs, ys, strict=True)) / scale
+
+    value = together()
+    chance = random.Random(0)
+    as_large = 0
+    for _ in range(shuffles):
+        for group in left:
+            chance.shuffle(group)
+        as_large += abs(together()) >= abs(value) - 1e-12
+    return Tie(value, (1 + as_large) / (1 + shuffles))
+
+
+def centred_ranks(values: Sequence[float]) -> list[float]:
+    """Ranks less their mean; equal values share theirs."""
+    ordered = sorted(values)
+    first = {value: place for place, value in reversed(list(enumerate(ordered)))}
+    count = Counter(values)
+    middle = (len(values) - 1) / 2
+    return [first[value] + (count[value] - 1) / 2 - middle for value in values]

@@ -38,6 +38,8 @@ class Run:
     """The last conversation, the reply to it included."""
     stop: str | None = None
     """Why we ended it, if we did."""
+    tool_errors: list[str] = field(default_factory=list)
+    """What tools raised; the agent is told of it as of any other result."""
 
     def ended(self) -> vf.State | None:
         """The state of a rollout that a cap ended, with what was said until then."""

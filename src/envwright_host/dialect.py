@@ -7,11 +7,13 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from envwright_host import door
+from envwright_host.meter import Meter
 
 
 class Base:
     def __init__(self) -> None:
         self.stack = AsyncExitStack()
+        self.meter = Meter()
         self.tired = False
         """Something that all runs share is broken; a fresh process should take over."""
 

@@ -102,6 +102,7 @@ def record_of(
     stop: str | None,
     errors: list[dict[str, Any]],
     clock: Clock,
+    tool_errors: list[str],
 ) -> dict[str, Any]:
     tools = [] if state is None else state.get("tool_defs") or []
     trace = {
@@ -113,5 +114,6 @@ def record_of(
         "stop_condition": stop,
         "errors": errors,
         "timing": clock.timing(),
+        "info": {"tool_errors": tool_errors} if tool_errors else {},
     }
     return {"ok": not errors, "errors": [], "traces": [trace]}

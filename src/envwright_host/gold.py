@@ -5,7 +5,9 @@ then what its rewards accept: an oracle that is right in the wrong format would 
 a sound environment broken.
 """
 
-from collections.abc import Awaitable, Callable
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, cast
 
 FIELDS = ("answer", "expected", "solution", "target", "gold", "ground_truth", "label")
@@ -18,6 +20,17 @@ FORMATS: tuple[tuple[str, str, str], ...] = (
     ("```", "```\n", "\n```"),
     ("answer:", "Answer: ", ""),
 )
+
+HOLDERS = ("answer", "final_answer", "result", "solution", "output", "label", "choice", "verdict")
+"""What a request calls the place where the gold belongs."""
+TAG = re.compile(r"<([A-Za-z][\w-]{0,30})>")
+KEY = re.compile(r"[\"']([A-Za-z_][\w -]{0,30})[\"']\s*:")
+LABEL = re.compile(
+    rf"\b((?:(?:the|your|final) ){{0,2}}(?:{'|'.join(HOLDERS)})(?: is)?\s*:)", re.IGNORECASE
+)
+MOST_PLACES = 5
+"""More tags or keys than this are the question's own material, not the form of a reply."""
+FILLER = "I worked it out step by step."
 
 
 class NoGoldError(Exception):
@@ -53,10 +66,46 @@ def spell(value: Any) -> str:
 
 def wordings(gold: str, request: str) -> list[str]:
     """Ways to say the gold: as the request asks for it first, then bare, then the others."""
+    spelled = spelled_out(gold, request)
     lowered = request.lower()
     asked = [before + gold + behind for sign, before, behind in FORMATS if sign in lowered]
     others = [before + gold + behind for sign, before, behind in FORMATS if sign not in lowered]
-    return list(dict.fromkeys([*asked, gold, *others]))
+    return list(dict.fromkeys([*asked, *spelled, gold, *others]))
+
+
+def spelled_out(gold: str, request: str) -> Iterator[str]:
+    """The gold in the forms that a request writes down: its tags, its keys, its labels."""
+    tags = found(TAG, request)
+    if "tag" not in request.lower():
+        tags = [tag for tag in tags if f"</{tag}>" in request]
+    for line in ("", "\n") if 0 < len(tags) <= MOST_PLACES else ():
+        places = filled(tags, gold)
+        yield "\n".join(f"<{tag}>{line}{said}{line}</{tag}>" for tag, said in places.items())
+    keys = found(KEY, request)
+    if "json" in request.lower() and len(keys) <= MOST_PLACES:
+        places = filled(keys or ["answer"], gold)
+        yield json.dumps(places)
+        yield json.dumps({key: plain(said) for key, said in places.items()})
+    for label in found(LABEL, request)[:3]:
+        yield f"{label} {gold}"
+
+
+def found(pattern: re.Pattern[str], request: str) -> list[str]:
+    return list(dict.fromkeys(match.group(1) for match in pattern.finditer(request)))
+
+
+def filled(names: list[str], gold: str) -> dict[str, str]:
+    """The gold where it belongs by name, else in the last place; something in the others."""
+    holder = next((name for name in names if name.lower() in HOLDERS), names[-1])
+    return {name: gold if name == holder else FILLER for name in names}
+
+
+def plain(text: str) -> Any:
+    """A number, list or truth value as JSON has them; else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 async def best_of(said: list[str], reward_of: Callable[[str], Awaitable[float]]) -> str:

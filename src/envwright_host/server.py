@@ -13,13 +13,19 @@ import json
 import socket
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from envwright_host.frames import HEADER, BadFrameError, body_length, decode, pack
 from envwright_host.leftover import now_ticks, runs_since
 from envwright_host.watchdog import Watchdog
 
-Phase = Callable[[str], None]
+
+class Phase(Protocol):
+    """Tell what a call has come to, and how many of its items lie behind it."""
+
+    def __call__(self, name: str, at: int | None = None) -> None: ...
+
+
 Call = Callable[[dict[str, Any], Phase], Awaitable[Any]]
 
 
@@ -103,8 +109,9 @@ class Server:
         task.add_done_callback(lambda _: self.running.pop(call_id, None))
 
     async def answer(self, call_id: int, message: dict[str, Any]) -> None:
-        def phase(name: str) -> None:
-            self.wire.send({"id": call_id, "phase": name})
+        def phase(name: str, at: int | None = None) -> None:
+            how_far = {} if at is None else {"at": at}
+            self.wire.send({"id": call_id, "phase": name, **how_far})
 
         begun = now_ticks()
         try:

@@ -1,6 +1,7 @@
 """Who speaks for an agent that asks no model: nobody, a script, or an oracle with the gold."""
 
 from collections.abc import Awaitable, Callable
+from itertools import chain, repeat
 from typing import Any
 
 from envwright_host.server import Refused
@@ -24,7 +25,7 @@ async def voice_of(agent: dict[str, Any], gold: Gold) -> Voice | None:
         case "noop":
             return lambda: lambda messages: {"content": ""}
         case "scripted":
-            return lambda: script(agent["replies"])
+            return lambda: script(agent["replies"], last_again=agent.get("last_again", False))
         case "oracle":
             said = await gold(agent.get("gold_field"))
             return lambda: lambda messages: {"content": said}
@@ -32,9 +33,9 @@ async def voice_of(agent: dict[str, Any], gold: Gold) -> Voice | None:
             raise Refused("ours", f"no agent {kind!r} in this host")
 
 
-def script(replies: list[dict[str, Any]]) -> Speaker:
-    """Replies in order; an empty one when they are used up."""
-    queue = iter(replies)
+def script(replies: list[dict[str, Any]], *, last_again: bool = False) -> Speaker:
+    """Replies in order; an empty one when they are used up, or the last one again."""
+    queue = chain(replies, repeat(replies[-1])) if last_again and replies else iter(replies)
     count = iter(range(1, 1_000_000))
 
     def speak(messages: list[dict[str, Any]]) -> dict[str, Any]:

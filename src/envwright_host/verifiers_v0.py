@@ -8,6 +8,7 @@ for nothing.
 """
 
 import asyncio
+import functools
 import inspect
 from functools import partial
 from typing import Any, Self
@@ -75,6 +76,8 @@ class Dialect(Base):
             )
         self.env.env_id = self.env.env_id or module
         self.env.env_args = self.env.env_args or given
+        for leaf in leaves(self.env):
+            remember_tools(leaf)
         self.turns = args["turns"]
         dataset = self.choose(split, own=SPLIT in parameters)
         self.count = len(dataset)
@@ -109,6 +112,7 @@ class Dialect(Base):
             "metrics": [name for name, weight in weights.items() if not weight],
             "tools": list(dict.fromkeys(tools)),
             "seats": [SEAT],
+            "episodic": any(is_episodic(leaf) for leaf in leaves(self.env)),
             "judges": [
                 each for leaf in leaves(self.env) for each in rubric_v0.judges_of(leaf.rubric)
             ],
@@ -119,13 +123,11 @@ class Dialect(Base):
         return self.loaded.rows(args["start"], args["stop"], prompt_text)
 
     async def score(self, args: dict[str, Any], phase: Phase) -> bytes:
-        phase("scoring")
         token = door.token_of_trial.set(args.get("token"))
         try:
-            results = [await self.score_one(item) for item in args["items"]]
+            return spell(await self.meter.measured(args["items"], self.score_one, phase))
         finally:
             door.token_of_trial.reset(token)
-        return spell(results)
 
     async def score_one(self, item: dict[str, Any]) -> dict[str, Any]:
         row = self.loaded.at(item["index"], item.get("key"))
@@ -175,7 +177,7 @@ class Dialect(Base):
         if state is not None and not errors and stop != "setup_timeout":
             reach("scoring")
             signals, stop = await self.grade(env, state, stop, errors, limits)
-        return spell(record_of(state, signals, stop, errors, clock))
+        return spell(record_of(state, signals, stop, errors, clock, run.tool_errors))
 
     async def roll(
         self,
@@ -247,6 +249,37 @@ def leaves(env: vf.Environment) -> list[vf.Environment]:
     if isinstance(env, vf.EnvGroup):
         return [leaf for each in env.envs for leaf in leaves(each)]
     return [env]
+
+
+def remember_tools(env: vf.Environment) -> None:
+    """Note in the run what a tool raises, before verifiers makes a text of it."""
+
+    def remembering(name: str, tool: Any) -> Any:
+        @functools.wraps(tool)
+        async def call(*given: Any, **named: Any) -> Any:
+            try:
+                result = tool(*given, **named)
+                return await result if inspect.isawaitable(result) else result
+            except Exception as error:
+                current_run.get().tool_errors.append(f"{name}: {type(error).__name__}: {error}")
+                raise
+
+        return call
+
+    tools = getattr(env, "tool_map", None)
+    if isinstance(tools, dict):
+        env.tool_map = {name: remembering(name, tool) for name, tool in tools.items()}
+
+
+def is_episodic(env: vf.Environment) -> bool:
+    """Whether it may answer what the agent says."""
+    return not isinstance(env, vf.SingleTurnEnv) and env_turns(env) != 1
+
+
+def env_turns(env: vf.Environment) -> int | None:
+    """How many turns it allows by itself; None when it does not say, or allows any number."""
+    said = getattr(env, "max_turns", None)
+    return said if isinstance(said, int) and said > 0 else None
 
 
 def leaf_of(env: vf.Environment, row: Row) -> tuple[vf.Environment, Row]:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Self
 
 import verifiers.v1 as vf
+from verifiers.v1.envs.single_agent import SingleAgentEnv
 from verifiers.v1.errors import ToolsetError
 from verifiers.v1.harnesses.utils import mcp
 from verifiers.v1.mcp import launch
@@ -107,6 +108,7 @@ class Dialect(Base):
             "seats": list(seats_of(config)),
             "world": await world_of(self.env),
             "harness": own_harness(self.taskset.config.id),
+            "episodic": is_episodic(self.env),
             "judges": judges_of(self.env.config, *([] if first is None else [first.config])),
             "args": [*arguments_of(type(self.taskset.config)), *env_arguments(config)],
         }
@@ -128,10 +130,9 @@ class Dialect(Base):
             trace = trace_of(task, item["reply"])
             return await signal_v1.scored(task, trace, self.signals_of(task), self.beyond())
 
-        phase("scoring")
         token = door.token_of_trial.set(args.get("token"))
         try:
-            return spell([await score_one(item) for item in args["items"]])
+            return spell(await self.meter.measured(args["items"], score_one, phase))
         finally:
             door.token_of_trial.reset(token)
 
@@ -140,10 +141,9 @@ class Dialect(Base):
             task = self.task_at(item)
             return await signal_v1.validated(task, self.signals_of(task), self.beyond())
 
-        phase("scoring")
         token = door.token_of_trial.set(args.get("token"))
         try:
-            return spell([await validate_one(item) for item in args["items"]])
+            return spell(await self.meter.measured(args["items"], validate_one, phase))
         finally:
             door.token_of_trial.reset(token)
 
@@ -231,6 +231,13 @@ class Dialect(Base):
             return trace.reward
 
         return await best_of(said, reward_of)
+
+
+def is_episodic(env: vf.Env) -> bool:
+    """Whether an Env of the environment's own has more to say than one agent's one run."""
+    own = type(env)
+    plain = own.run is SingleAgentEnv.run and own.finalize is vf.Env.finalize
+    return not plain or len(seats_of(type(env.config))) > 1
 
 
 async def read_back_port(runtime: vf.Runtime, path: str) -> int:

@@ -101,6 +101,12 @@ class App:
         settings = self.settings
         return Store(settings.home, settings.database_url, settings.blob_url, settings.variables)
 
+    @property
+    def has_store(self) -> bool:
+        """Whether there is one already: to ask for what it holds should not make it."""
+        made = "store" in self.__dict__ or self.settings.database_url is not None
+        return made or (self.settings.home / "envwright.db").exists()
+
     @cached_property
     def jobs(self) -> "JobStore":
         """The queues' state; DBOS comes with it."""

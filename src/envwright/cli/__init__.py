@@ -18,6 +18,10 @@ from envwright.errors import Broken, EnvwrightError, Interrupted, UsageError
 COMMANDS = {
     "demo": ("envwright.cli.demo:demo", "The tour: offline, a real small model, a few minutes."),
     "run": ("envwright.cli.run:run", "Run trials of agents on an environment's tasks."),
+    "audit": (
+        "envwright.cli.audit:audit",
+        "Whether an environment's reward can be trusted: a scorecard.",
+    ),
     "sweep": (
         "envwright.cli.sweep:sweep",
         "Sweeps: submit, list, status, watch, cancel, resume.",
@@ -32,6 +36,7 @@ COMMANDS = {
         "Look at an environment: inspect, tasks, score, validate.",
     ),
     "trial": ("envwright.cli.trial:trial", "Look at trials: list, show, retry."),
+    "scorecard": ("envwright.cli.scorecard:scorecard", "Scorecards: check."),
     "import": ("envwright.cli.import_:import_", "Keep rollouts of vf-eval folders as trials."),
     "model": ("envwright.cli.model:model", "Models: list, pull, check."),
     "doctor": ("envwright.cli.doctor:doctor", "Launch every part and say what works."),

@@ -33,8 +33,9 @@ from envwright.cli.shared import (
 from envwright.environment import Signal
 from envwright.errors import UsageError
 from envwright.host import Loaded, Scoring
+from envwright.trial.grade import reward_of
 from envwright.work.grader import Grader
-from envwright.work.score import Pair, reward_of, score_pairs
+from envwright.work.score import Pair, score_pairs
 from envwright.work.validate import Validation, validate_tasks
 
 TASKS_SHOWN = 20

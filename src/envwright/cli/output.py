@@ -5,7 +5,6 @@ control characters instead of sending them.
 """
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 
@@ -16,15 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from envwright.stats import Interval
-
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def clean(text: str) -> str:
-    """The text with control characters spelled out; new lines and tabs stay."""
-    return CONTROL.sub(
-        lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text
-    )
+from envwright.text import clean
 
 
 def say(text: str) -> None:

@@ -63,6 +63,9 @@ class Environment(Record):
     """One that the package brings along; here a chat loop plays every seat all the same."""
     world: tuple[str, ...] = ()
     """Those of them that are no players but a part of what players are measured in."""
+    episodic: bool = False
+    """Whether what is said once is not all there is to score: turns to come, other seats, or
+    a judgement over the whole."""
     judges: tuple[Judge, ...] = ()
     args: tuple[Argument, ...] = ()
 

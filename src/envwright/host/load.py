@@ -1,7 +1,7 @@
 """`load`: a source → its venv, its hosts, and the `Environment` that they describe."""
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from envwright.host.venv import Builder, ensure_venv
 from envwright.record import Digest, Json, items, mapping
 from envwright.sandbox import Confinement
 from envwright.trace import Score
-from envwright.trace.verifiers import NotANumber, read_number, read_score
+from envwright.trace.verifiers import NotANumber, finite, read_number, read_score
 
 TASKS_PER_CALL = 500
 SCORES_PER_CALL = 200
@@ -61,6 +61,10 @@ class Scoring:
     skipped: tuple[str, ...]
     not_numbers: tuple[NotANumber, ...] = ()
     problem: str | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    written_bytes: int = 0
+    """To whatever it was, by the process itself."""
 
 
 @dataclass(slots=True)
@@ -77,6 +81,18 @@ class Loaded:
     permit: Permit = NOTHING
     prepared: str | None = None
     """The content of its cache."""
+    open: Callable[[int | None], Pool] | None = None
+    """Further processes of the same revision, with this seed of Python's hashes."""
+
+    @asynccontextmanager
+    async def afresh(self, hash_seed: int) -> AsyncGenerator["Loaded"]:
+        """The same environment in a process of its own, which has seen nothing yet."""
+        assert self.open is not None
+        fresh = replace(self, pool=self.open(hash_seed))
+        try:
+            yield fresh
+        finally:
+            await fresh.pool.close()
 
     async def tasks(self, start: int, stop: int) -> list[Task]:
         """Tasks `start` to `stop`, fewer when there are fewer."""
@@ -152,7 +168,12 @@ async def load(
     )
     if permit.prepare is not None:
         spec = replace(spec, cache=await prepare(spec, permit.prepare, builder, attach))
-    pool = Pool(starter(spec, builder, attach), most=limits.hosts)
+
+    def open_pool(hash_seed: int | None) -> Pool:
+        seeded = replace(spec, hash_seed=hash_seed)
+        return Pool(starter(seeded, builder, attach), most=limits.hosts)
+
+    pool = open_pool(None)
     try:
         with read_by_the_user(source), builder.follow(f"loading {source.name}"):
             described = mapping(await pool.call("describe", {}, seconds=limits.load_seconds))
@@ -169,7 +190,9 @@ async def load(
         await pool.close()
         raise
     prepared = spec.cache.content if spec.cache else None
-    return Loaded(environment, source, pool, args, limits, venv.content, permit, prepared)
+    return Loaded(
+        environment, source, pool, args, limits, venv.content, permit, prepared, open_pool
+    )
 
 
 async def prepare(spec: HostSpec, wanted: Preparation, builder: Builder, attach: Attach) -> Cache:
@@ -220,15 +243,29 @@ def starter(
 def read_scoring(result: Json) -> Scoring:
     bad: list[NotANumber] = []
     skipped = tuple(str(name) for name in items(result.get("skipped")))
+    took = mapping(result.get("took"))
+    seconds, busy = finite(took.get("seconds")) or 0.0, finite(took.get("cpu_seconds")) or 0.0
+    written = int(finite(took.get("written_bytes")) or 0)
     if (error := result.get("error")) is not None:
         problem = mapping(error)
         said = str(problem.get("traceback") or problem.get("message"))
-        return Scoring(rewards={}, metrics={}, skipped=skipped, problem=said)
+        return Scoring(
+            rewards={},
+            metrics={},
+            skipped=skipped,
+            problem=said,
+            seconds=seconds,
+            cpu_seconds=busy,
+            written_bytes=written,
+        )
     return Scoring(
         rewards={n: read_score(n, v, bad) for n, v in mapping(result.get("rewards")).items()},
         metrics={n: read_number(n, v, bad) for n, v in mapping(result.get("metrics")).items()},
         skipped=skipped,
         not_numbers=tuple(bad),
+        seconds=seconds,
+        cpu_seconds=busy,
+        written_bytes=written,
     )
 
 
@@ -266,4 +303,6 @@ def traceback_end(traceback: str) -> str:
         return ""
     parts = own[-1].removeprefix("File ").split(", ")
     path = parts[0].strip('"').split("/revisions/", 1)[-1].partition("/")[2]
-    return f" (at {path}:{parts[1].removeprefix('line ')})" if len(parts) > 1 else ""
+    # faulthandler writes `line N in f`, a traceback `line N, in f`.
+    line = parts[1].removeprefix("line ").partition(" ")[0] if len(parts) > 1 else ""
+    return f" (at {path}:{line})" if line else ""

@@ -6,6 +6,7 @@ neighbours are not charged. A dead process is replaced by a clean one.
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -37,18 +38,23 @@ class Pool:
         *,
         seconds: float,
         patience: Mapping[str, float] = NO_LIMITS,
+        item_seconds: float = math.inf,
         isolated: bool = False,
     ) -> Any:
+        def ask(host: HostProcess) -> Awaitable[Any]:
+            return host.call(
+                name, args, seconds=seconds, patience=patience, item_seconds=item_seconds
+            )
+
         if not isolated:
-            host = await self._pick()
-            return await host.call(name, args, seconds=seconds, patience=patience)
+            return await ask(await self._pick())
         async with self._alone_slots:
             await self._drop_spent()
             host = next((host for host in self._alone if not host.pending), None)
             if host is None:
                 host = await self._open()
                 self._alone.append(host)
-            return await host.call(name, args, seconds=seconds, patience=patience)
+            return await ask(host)
 
     async def _pick(self) -> HostProcess:
         """The least busy process; a first one is waited for, a further one is not."""

@@ -36,24 +36,41 @@ CANCEL_SECONDS = 5.0
 class CallError(Exception):
     """Environment code raised; `cause` is the host's word for whose failure it is."""
 
-    def __init__(self, problem: Json, phase: str | None = None) -> None:
+    def __init__(self, problem: Json, phase: str | None = None, at: int | None = None) -> None:
         super().__init__(str(problem.get("message", "")))
         self.phase = phase
+        self.at = at
+        """Which of its items the call was at."""
         self.type = str(problem.get("type", "Error"))
         self.cause = str(problem.get("cause", "environment"))
         self.traceback = str(problem.get("traceback") or "")
 
 
 EXTENSIONS = "Extension modules:"
+TOLD_BEFORE = 0.6
+"""The part of an item's time after which a loop that is held up says where."""
 
 
 class HostDied(Exception):
     """The process is gone, with every call that was in it."""
 
-    def __init__(self, why: str, *, phase: str | None, alone: bool, tail: str) -> None:
+    def __init__(
+        self,
+        why: str,
+        *,
+        phase: str | None,
+        alone: bool,
+        tail: str,
+        at: int | None = None,
+        late: bool = False,
+    ) -> None:
         super().__init__(why)
         self.why = why
         self.phase = phase
+        self.at = at
+        """Which of its items the call was at."""
+        self.late = late
+        """It was ended for its time, and did not end by itself."""
         self.alone = alone
         # Python's word on a crash ends with a list that is longer than all that matters.
         lines = tail.splitlines()
@@ -76,27 +93,39 @@ class HostSpec:
     egress: Egress = NO_EGRESS
     secrets: Secrets = NO_SECRETS
     cache: Cache | None = None
+    hash_seed: int | None = None
+    """Of Python's hashes; None when every process has one of its own."""
 
 
 @dataclass(slots=True)
 class Pending:
     future: asyncio.Future[Any]
     patience: Mapping[str, float]
+    item_seconds: float = math.inf
     phase: str | None = None
+    at: int | None = None
+    moved_at: float = field(default_factory=time.monotonic)
+    """When it last said how far it is."""
 
     @property
     def patience_seconds(self) -> float:
         """How long this call may hold up the loop when nobody else is in the process."""
         return self.patience.get(self.phase or "", math.inf)
 
+    @property
+    def is_stuck(self) -> bool:
+        return self.at is not None and time.monotonic() - self.moved_at > self.item_seconds
+
     def take(self, message: Json) -> None:
         if "phase" in message:
             self.phase = str(message["phase"])[:40]
+            self.at = int(message["at"]) if "at" in message else None
+            self.moved_at = time.monotonic()
         elif not self.future.done():
             if "error" in message:
                 if not (problem := mapping(message["error"])):
                     raise BadFrameError("an error that says nothing")
-                self.future.set_exception(CallError(problem, self.phase))
+                self.future.set_exception(CallError(problem, self.phase, self.at))
             else:
                 self.future.set_result(message["ok"])
 
@@ -126,6 +155,7 @@ class HostProcess:
         self.detach: Callable[[], Awaitable[None]] | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self.killed_because: str | None = None
+        self.late = False
 
     @classmethod
     async def start(cls, spec: HostSpec, sandbox: Sandbox, attach: Attach) -> "HostProcess":
@@ -236,7 +266,14 @@ class HostProcess:
         self.dead = HostDied(why, phase=None, alone=alone, tail=tail)
         for pending in self.pending.values():
             if not pending.future.done():
-                died = HostDied(why, phase=pending.phase, alone=alone, tail=tail)
+                died = HostDied(
+                    why,
+                    phase=pending.phase,
+                    alone=alone,
+                    tail=tail,
+                    at=pending.at,
+                    late=self.late,
+                )
                 pending.future.set_exception(died)
         if not self.ready.done():
             self.ready.set_exception(HostDied(why, phase="load", alone=True, tail=tail))
@@ -246,33 +283,49 @@ class HostProcess:
         stall = self.spec.stall_seconds
         count = 0
         while self.dead is None:
-            self.send({"ping": count, "stall": stall})
+            self.beat(count)
             count += 1
             await asyncio.sleep(min(PING_SECONDS, stall / 4))
             silent = time.monotonic() - self.last_pong
             held = max((p.patience_seconds for p in self.pending.values()), default=math.inf)
             limit = stall if len(self.pending) > 1 else max(stall, held)
             if silent > limit * 1.25:
-                self.kill(f"environment code held it up for {silent:.0f} s")
+                self.kill(f"environment code held it up for {silent:.0f} s", late=True)
+            for stuck in [each for each in self.pending.values() if each.is_stuck]:
+                self.kill(f"it went on for over {stuck.item_seconds:g} s", late=True)
+
+    def beat(self, count: int) -> None:
+        """Its stack is printed before it is ended for staying at one item."""
+        soonest = min((p.item_seconds for p in self.pending.values()), default=math.inf)
+        self.send({"ping": count, "stall": min(self.spec.stall_seconds, soonest * TOLD_BEFORE)})
 
     def send(self, message: Json) -> None:
         if self.writer is not None and not self.writer.is_closing():
             self.writer.write(encode(message))
 
     async def call(
-        self, name: str, args: Json, *, seconds: float, patience: Mapping[str, float] = NO_LIMITS
+        self,
+        name: str,
+        args: Json,
+        *,
+        seconds: float,
+        patience: Mapping[str, float] = NO_LIMITS,
+        item_seconds: float = math.inf,
     ) -> Any:
         """The answer to one call; past its time the call is cancelled, then the host ended.
 
-        `patience` says per phase how long the call may hold up the loop.
+        `patience` says per phase how long the call may hold up the loop, `item_seconds` how
+        long it may stay at one of its items, waiting or not, before the host is ended.
         """
         if self.dead is not None:
             # It died of another call: this one was never in it.
             raise HostDied(self.dead.why, phase=None, alone=False, tail=self.dead.tail)
         self.calls += 1
         call_id = self.calls
-        pending = Pending(asyncio.get_running_loop().create_future(), patience)
+        pending = Pending(asyncio.get_running_loop().create_future(), patience, item_seconds)
         self.pending[call_id] = pending
+        if item_seconds < math.inf:
+            self.beat(0)
         try:
             self.send({"id": call_id, "call": name, "args": args})
             done, _ = await asyncio.wait({pending.future}, timeout=seconds)
@@ -280,7 +333,7 @@ class HostProcess:
                 self.send({"id": call_id, "cancel": True})
                 done, _ = await asyncio.wait({pending.future}, timeout=CANCEL_SECONDS)
                 if not done:
-                    self.kill(f"environment code did not end within {seconds:.0f} s")
+                    self.kill(f"environment code did not end within {seconds:.0f} s", late=True)
                 with contextlib.suppress(CallError):
                     await pending.future
                 raise HostDied(
@@ -288,6 +341,8 @@ class HostProcess:
                     phase=pending.phase,
                     alone=True,
                     tail=self.tail,
+                    at=pending.at,
+                    late=True,
                 )
             return pending.future.result()
         except asyncio.CancelledError:
@@ -303,8 +358,9 @@ class HostProcess:
             if pending.future.done() and not pending.future.cancelled():
                 pending.future.exception()
 
-    def kill(self, why: str) -> None:
-        self.killed_because = self.killed_because or why
+    def kill(self, why: str, *, late: bool = False) -> None:
+        if self.killed_because is None:
+            self.killed_because, self.late = why, late
         self.process.kill()
 
     async def close(self) -> None:
@@ -352,6 +408,7 @@ def command_of(spec: HostSpec, control_fd: int) -> Command:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
             "LANG": "C.UTF-8",
+            **({} if spec.hash_seed is None else {"PYTHONHASHSEED": str(spec.hash_seed)}),
             "OPENBLAS_NUM_THREADS": "1",
             **(OFFLINE if spec.egress.mode is Mode.NONE else {}),
             **(spec.cache.variables() if spec.cache else {}),

@@ -296,6 +296,48 @@ def attempts_of(connection: sa.Connection, trial: str) -> list[AttemptRow]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A trial that earned, and where its traces are."""
+
+    index: int
+    key: str
+    agent: str
+    args: dict[str, Any]
+    reward: float
+    blob: str
+
+
+def solved_trials(connection: sa.Connection, revision: str, above: float) -> list[Solved]:
+    """Trials of a revision that earned more than that and left traces; the best paid first."""
+    trial, attempt = schema.trial, schema.attempt
+    statement = (
+        sa.select(
+            trial.c.task_index,
+            trial.c.task_key,
+            trial.c.agent,
+            trial.c.spec,
+            trial.c.reward,
+            attempt.c.blob,
+        )
+        .join(attempt, attempt.c.trial == trial.c.id)
+        .where(trial.c.revision == revision, trial.c.reward > above)
+        .where(attempt.c.blob.is_not(None), attempt.c.state == str(AttemptState.FINISHED))
+        .order_by(trial.c.reward.desc(), trial.c.task_index, trial.c.n, attempt.c.n.desc())
+    )
+    return [
+        Solved(
+            index=row.task_index,
+            key=row.task_key,
+            agent=row.agent,
+            args=row.spec["args"],
+            reward=row.reward,
+            blob=row.blob,
+        )
+        for row in connection.execute(statement)
+    ]
+
+
 def spec_of(connection: sa.Connection, trial: str) -> TrialSpec:
     row = connection.execute(SPEC, {"of_trial": trial}).scalar_one()
     return TrialSpec.model_validate(row)

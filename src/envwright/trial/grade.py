@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from envwright.errors import Cause, ProviderError
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
+from envwright.host import Scoring
 from envwright.trace import Problem, Score, Trace
 from envwright.trace.verifiers import EpisodeRecord, NotANumber
 from envwright.trial.outcome import Failed, Outcome, Scored, Stop
@@ -52,6 +53,7 @@ ELSEWHERE_CAUSES = {
 """Of an episode that ran elsewhere: its harness and its plumbing were not ours."""
 
 NOT_A_NUMBER_RULE = "EW001"
+NO_SUM = "the weighted sum of the rewards is"
 
 
 def judge_episode(
@@ -155,6 +157,22 @@ def total_reward(rewards: dict[str, Score]) -> float:
         return math.fsum(score.score * score.weight for score in rewards.values())
     except (OverflowError, ValueError):
         return math.inf
+
+
+def reward_of(scoring: Scoring) -> tuple[float | None, str | None]:
+    """The weighted sum, or the problem in the way of one; neither when there is no reward."""
+    rewards = {name: score for name, score in scoring.rewards.items() if score is not None}
+    if scoring.not_numbers:
+        return None, ", ".join(f"{bad.signal} returned {bad.value}" for bad in scoring.not_numbers)
+    if scoring.problem:
+        return None, scoring.problem
+    if len(rewards) < len(scoring.rewards):
+        missing = [name for name in scoring.rewards if name not in rewards]
+        return None, f"rewards that did not run: {', '.join(missing)}"
+    total = total_reward(rewards) if rewards else None
+    if total is not None and not math.isfinite(total):
+        return None, f"{NO_SUM} {total}"
+    return total, None
 
 
 def broke(problem: Problem, causes: Mapping[str, Cause]) -> Failed:

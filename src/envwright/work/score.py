@@ -1,12 +1,10 @@
 """Replies scored by an environment's own rewards."""
 
-import math
 from collections.abc import Sequence
 
 from envwright.environment import Task
 from envwright.host import Loaded, Scoring
 from envwright.record import Json
-from envwright.trial.grade import total_reward
 from envwright.work.grader import Grader
 from envwright.work.select import find_task, served
 
@@ -23,22 +21,6 @@ async def score_pairs(loaded: Loaded, pairs: Sequence[Pair], grader: Grader) -> 
     ]
     with grader.token(loaded) as token:
         return await loaded.score(items, loaded.limits.load_seconds, token)
-
-
-def reward_of(scoring: Scoring) -> tuple[float | None, str | None]:
-    """The weighted sum, or the problem in the way of one; neither when there is no reward."""
-    rewards = {name: score for name, score in scoring.rewards.items() if score is not None}
-    if scoring.not_numbers:
-        return None, ", ".join(f"{bad.signal} returned {bad.value}" for bad in scoring.not_numbers)
-    if scoring.problem:
-        return None, scoring.problem
-    if len(rewards) < len(scoring.rewards):
-        missing = [name for name in scoring.rewards if name not in rewards]
-        return None, f"rewards that did not run: {', '.join(missing)}"
-    total = total_reward(rewards) if rewards else None
-    if total is not None and not math.isfinite(total):
-        return None, f"the weighted sum of the rewards is {total}"
-    return total, None
 
 
 async def find_tasks(loaded: Loaded, names: Sequence[str]) -> dict[str, Task]:

@@ -9,10 +9,10 @@ from envwright.errors import UsageError
 from envwright.host import Loaded, Scoring
 from envwright.host.load import read_scoring
 from envwright.record import Json, Record, mapping
+from envwright.trial.grade import reward_of
 from envwright.work.grader import Grader
 from envwright.work.request import Request
 from envwright.work.result import SOLVED_ABOVE
-from envwright.work.score import reward_of
 from envwright.work.select import select_tasks
 
 

@@ -1,0 +1,1 @@
+"""IS IT SOUND: six checks over gathered evidence → `Scorecard`, pure; renderings."""

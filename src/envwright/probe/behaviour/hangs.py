@@ -1,0 +1,153 @@
+"""EW404 hangs: replies that take seconds, for ever, or ever longer the longer they are.
+
+Time is that of the processor where it is known: a busy machine is not the reward's fault.
+"""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from envwright.finding import Finding, Severity
+from envwright.probe.behaviour.oddity import GROWING, SIZES, growing
+from envwright.probe.case import Case, Sample
+from envwright.probe.evidence import finding, shown
+from envwright.probe.rule import Check, Report, Rule
+from envwright.probe.scoring import Told, Tried, Try
+
+HANGS = Rule(
+    id="EW404",
+    name="hangs",
+    defect="hangs",
+    check=Check.REWARD_DESIGN,
+    severity=Severity.FAIL,
+    tries="every reply of every probe, and long runs of what regular expressions stumble over",
+    hit="scoring does not end in time, takes seconds, or its time grows faster than the reply",
+    why="training stands still while one rollout is scored",
+    exempt="rewards that run programs may take a few seconds",
+)
+SLOW_SECONDS = 2.0
+SLOW_WITH_RUNTIME_SECONDS = 10.0
+NOTICED_SECONDS = 0.05
+"""Below this a measurement says nothing of how it grows."""
+FASTER = 3.0
+"""Twice the reply takes at least so many times as long: a square takes four times."""
+MOST_FINDINGS = 3
+
+
+class Hangs:
+    """Its tries are made one family at a time, until it is clear: see `families`."""
+
+    rules = (HANGS,)
+
+    def families(self, sample: Sample) -> Iterator[list[Try]]:
+        """Tries that belong together; after one that hangs the rest adds nothing."""
+        for case in sample.cases[:1]:
+            for _, unit, end in GROWING:
+                yield [Try(case.task.index, text) for text in texts_of(unit, end)]
+                if formed := [formed_in(case, text) for text in texts_of(unit, end)]:
+                    yield [Try(case.task.index, text) for text in formed if text is not None]
+
+    def tries(self, sample: Sample) -> Sequence[Try]:
+        return ()
+
+    def read(self, sample: Sample, told: Told) -> Sequence[Report]:
+        cases = {case.task.index: case for case in sample.cases}
+        slow = [*late(told), *lasting(sample, told)][:MOST_FINDINGS]
+        found: list[Finding] = [
+            finding(
+                HANGS,
+                sample,
+                cases[each.index],
+                each.reply,
+                statement=f"scoring {shown(each.reply, 60)!r} {what}",
+                quote=shown(quote, 300),
+            )
+            for each, what, quote in slow
+        ]
+        if not found:
+            found = [*growths(sample, told), *always(sample, told, cases)][:1]
+        return [
+            Report(rule=HANGS.id, tried=len(told), of=None, unit="replies", findings=tuple(found))
+        ]
+
+
+def texts_of(unit: str, end: str) -> list[str]:
+    return [growing(unit, end, size) for size in SIZES]
+
+
+def formed_in(case: Case, text: str) -> str | None:
+    """The text in the place of the gold, where the gold has one."""
+    if not case.gold or not case.said or case.gold not in case.said or case.said == case.gold:
+        return None
+    return case.said.replace(case.gold, text)
+
+
+def late(told: Told) -> Iterator[tuple[Try, str, str]]:
+    """Each reply once, however many tasks it was tried on."""
+    seen: set[str] = set()
+    for each, tried in told.items():
+        if tried.late and tried.ended is not None and each.reply not in seen:
+            seen.add(each.reply)
+            yield each, f"does not end: {shown(tried.ended, 300)}", tried.ended
+
+
+def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
+    usual = statistics.median([time_of(tried) for tried in told.values()] or [0.0])
+    limit = max(limit_of(sample), 5 * usual)
+    for each, tried in told.items():
+        if time_of(tried) > limit:
+            taken = f"{time_of(tried):.1f} s"
+            yield each, f"takes {taken}, where most replies take {usual:.2g} s", taken
+
+
+def always(sample: Sample, told: Told, cases: dict[int, Case]) -> Iterator[Finding]:
+    """A reward that is slow on whatever is said."""
+    times = [tried.seconds for tried in told.values() if tried.reward is not None]
+    if not times or (usual := statistics.median(times)) < limit_of(sample) / 2:
+        return
+    each, tried = max(told.items(), key=lambda one: one[1].seconds)
+    yield finding(
+        HANGS,
+        sample,
+        cases[each.index],
+        each.reply,
+        statement=f"scoring any reply takes {usual:.1f} s (the median of {len(times)})",
+        quote=f"{tried.seconds:.1f} s",
+    )
+
+
+def growths(sample: Sample, told: Told) -> Iterator[Finding]:
+    for case in sample.cases[:1]:
+        for words, unit, end in GROWING:
+            for texts in (texts_of(unit, end), [formed_in(case, t) for t in texts_of(unit, end)]):
+                tried = [told.get(Try(case.task.index, text)) for text in texts if text is not None]
+                times = [time_of(each) for each in tried if each is not None]
+                if len(times) == len(SIZES) and is_steep(times):
+                    yield grown(sample, case, words, texts[-1] or "", times)
+
+
+def is_steep(times: Sequence[float]) -> bool:
+    steps = [after / max(before, 1e-9) for before, after in pairwise(times)]
+    return times[-1] >= NOTICED_SECONDS and min(steps) >= FASTER
+
+
+def grown(sample: Sample, case: Case, words: str, reply: str, times: Sequence[float]) -> Finding:
+    told = ", ".join(f"{t:.2g} s for {n}" for t, n in zip(times, SIZES, strict=True))
+    return finding(
+        HANGS,
+        sample,
+        case,
+        reply,
+        statement=f"scoring takes ever longer the longer the reply is ({words}): {told} characters",
+        quote=f"{times[-1]:.2g} s",
+        severity=Severity.WARN,
+    )
+
+
+def time_of(tried: Tried) -> float:
+    return tried.cpu_seconds or tried.seconds
+
+
+def limit_of(sample: Sample) -> float:
+    runs = any(reward.runtime for reward in sample.environment.rewards)
+    return SLOW_WITH_RUNTIME_SECONDS if runs else SLOW_SECONDS

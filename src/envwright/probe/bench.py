@@ -1,0 +1,131 @@
+"""`Bench`: what an environment is probed with: its processes, a scorer, a stage, and whom it
+may ask meanwhile."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from envwright.environment import Environment, Kind, Task
+from envwright.errors import EnvwrightError
+from envwright.gateway import STRAY, Gateway, Grant
+from envwright.host import CallError, HostDied, Loaded
+from envwright.model import Model
+from envwright.probe.case import Sample
+from envwright.probe.episode_scorer import EpisodeScorer, needs_episodes, unscorable
+from envwright.probe.gold import NO_REPLIES, find_gold
+from envwright.probe.host_scorer import HostScorer
+from envwright.probe.patience import PATIENT, Patience
+from envwright.probe.play import Stage, measured_seat
+from envwright.probe.scoring import Scorer
+from envwright.record import Json, items, mapping
+
+MOST_VALIDATED = 20
+
+
+@dataclass(slots=True)
+class Bench:
+    loaded: Loaded
+    tasks: tuple[Task, ...]
+    stage: Stage
+    scorer: Scorer
+    gateway: Gateway
+    grant: Grant
+    strays: int
+
+    @property
+    def environment(self) -> Environment:
+        return self.loaded.environment
+
+    @property
+    def unscorable(self) -> str | None:
+        """Why no score of this environment can be had, in words."""
+        return unscorable(self.environment, judged=self.grant.environment_model is not None)
+
+    @property
+    def spoiled(self) -> str | None:
+        """Why the scores so far mean nothing: somebody was asked and did not answer."""
+        if self.grant.failure is not None:
+            return str(self.grant.failure)
+        if self.grant.unserved is not None:
+            return self.grant.unserved
+        return STRAY if self.gateway.strays > self.strays else None
+
+    async def sample(
+        self, *, gold_field: str | None = None, solved: Mapping[int, str] = NO_REPLIES
+    ) -> Sample:
+        """The tasks with their gold; `solved` are replies that solved one before, by index."""
+        scorer = None if self.unscorable else self.scorer
+        found = await find_gold(
+            scorer, self.environment, self.tasks, field=gold_field, solved=solved
+        )
+        valid = await self._validated()
+        return replace(
+            found,
+            cases=tuple(replace(each, valid=valid.get(each.task.index)) for each in found.cases),
+        )
+
+    async def _validated(self) -> dict[int, bool]:
+        """The tasks' own word on their gold, as far as they have one; nothing if asking fails."""
+        found: dict[int, bool] = {}
+        if self.environment.kind is not Kind.VERIFIERS or self.unscorable:
+            return found
+        for task in self.tasks[:MOST_VALIDATED]:
+            args: Json = {
+                "items": [{"index": task.index, "key": task.key}],
+                "token": self.grant.token,
+            }
+            seconds = self.stage.patience.first_seconds
+            try:
+                (answer,) = items(
+                    await self.loaded.pool.call(
+                        "validate", args, seconds=seconds, item_seconds=seconds
+                    )
+                )
+            except (HostDied, CallError, EnvwrightError, OSError, TimeoutError, ValueError):
+                break
+            said = mapping(answer)
+            if not said.get("checked"):
+                break
+            if isinstance(said.get("valid"), bool):
+                found[task.index] = bool(said["valid"])
+        return found
+
+    @asynccontextmanager
+    async def afresh(self, hash_seed: int) -> AsyncGenerator[tuple[Loaded, Scorer]]:
+        """A scorer of the same kind in a fresh process, which has seen nothing yet."""
+        async with self.loaded.afresh(hash_seed) as loaded:
+            yield loaded, scorer_for(stage_on(loaded, self.stage), self.tasks)
+
+
+@asynccontextmanager
+async def open_bench(
+    loaded: Loaded,
+    tasks: Sequence[Task],
+    gateway: Gateway,
+    *,
+    judge: Model | None = None,
+    patience: Patience = PATIENT,
+) -> AsyncGenerator[Bench]:
+    """`tasks` are those to be probed; `judge` is whom environment code may ask, if anyone."""
+    grant = Grant(trial="", attempt=0, seat_model=None, environment_model=judge)
+    measured = measured_seat(loaded.environment)
+    played = tuple(seat for seat in loaded.environment.world if seat != measured)
+    if judge is not None:
+        grant.played = dict.fromkeys(played, judge)
+    served = tuple(task for task in tasks if task.unserved is None)
+    stage = Stage(loaded, gateway.open(grant), patience, played)
+    try:
+        scorer = scorer_for(stage, served)
+        yield Bench(loaded, served, stage, scorer, gateway, grant, gateway.strays)
+    finally:
+        gateway.close_grant(grant)
+
+
+def scorer_for(stage: Stage, tasks: Sequence[Task]) -> Scorer:
+    if needs_episodes(stage.loaded.environment):
+        return EpisodeScorer(stage, tasks)
+    return HostScorer(stage.loaded, tasks, token=stage.token, patience=stage.patience)
+
+
+def stage_on(loaded: Loaded, stage: Stage) -> Stage:
+    return Stage(loaded, stage.token, stage.patience, stage.played)

@@ -1,0 +1,33 @@
+"""`Case`: a sampled task as probes see it, with its gold as far as that is known."""
+
+from dataclasses import dataclass
+
+from envwright.environment import Environment, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    task: Task
+    gold: str | None = None
+    """The right answer, bare."""
+    said: str | None = None
+    """The gold in the wording that earns most, as an agent would say it."""
+    best: float | None = None
+    """What that earned."""
+    valid: bool | None = None
+    """The task's own word on its gold; None when it has none to give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The cases that probes are run on, and what they were drawn from."""
+
+    environment: Environment
+    cases: tuple[Case, ...]
+    total: int | None
+    """Of tasks; None when they are endless."""
+    gold_from: str | None = None
+    """Where the gold is from, in words; None when there is none."""
+    name: str = ""
+    """The environment as the user called it, with its arguments: ready for a shell.
+    Where it is empty, the environment's own name is meant."""

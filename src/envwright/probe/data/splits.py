@@ -1,0 +1,113 @@
+"""EW208: tasks to train on that are among the tasks to evaluate on."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from envwright.environment import Argument, Task
+from envwright.finding import Severity, TaskCitation
+from envwright.probe.code import Code
+from envwright.probe.data.text import asked, normalised
+from envwright.probe.found import Hit, quote
+from envwright.probe.rule import Check, Rule
+
+OVERLAP = Rule(
+    id="EW208",
+    name="split-overlap",
+    defect="split-overlap",
+    check=Check.INTEGRITY,
+    severity=Severity.FAIL,
+    tries="The tasks of every split are loaded and compared, by key and by prompt.",
+    hit="A task of one split is in another.",
+    why="The evaluation measures memory.",
+    exempt="Environments with one split; a split that is said to be all of them; prompts that "
+    "are the same by design.",
+)
+SPLIT = re.compile(r"(^|_)(split|subset|partition|fold|mode|phase|stage)$")
+TRAINS = re.compile(r"^(train|training|learn|fit|practice)")
+TESTS = re.compile(r"^(eval|test|val|dev|valid|held|hidden|exam|score)")
+WHOLE = {"all", "full", "both", "any", "everything", "total"}
+
+
+def split_values(args: Sequence[Argument], code: Code) -> dict[str, list[str]]:
+    """Arguments that choose a split, with the values that type or source name for them."""
+    found: dict[str, list[str]] = {}
+    for argument in args:
+        if not SPLIT.search(argument.name.rpartition(".")[2]):
+            continue
+        default = [argument.default] if isinstance(argument.default, str) else []
+        named = [*default, *re.findall(r"['\"]([\w-]+)['\"]", argument.type)]
+        named += compared_with(code, argument.name.rpartition(".")[2])
+        values = list(dict.fromkeys(named))
+        if any(map(TRAINS.match, values)) and any(map(TESTS.match, values)):
+            found[argument.name] = [v for v in values if TRAINS.match(v) or TESTS.match(v)]
+    return found
+
+
+def compared_with(code: Code, name: str) -> Iterator[str]:
+    """The texts that the source compares it with, or keeps under such keys."""
+    for module in code.modules:
+        for node in module.nodes:
+            match node:
+                case ast.Compare(left=left, comparators=[right]) if speaks_of(left, name):
+                    yield from texts(right)
+                case ast.Compare(left=left, comparators=[right]) if speaks_of(right, name):
+                    yield from texts(left)
+                case ast.Subscript(value=value, slice=key) if speaks_of(key, name):
+                    constants = module.constants
+                    known = constants.get(value.id) if isinstance(value, ast.Name) else value
+                    yield from texts(known) if known is not None else ()
+                case ast.match_case(pattern=ast.MatchValue(value=value)):
+                    yield from texts(value)
+                case _:
+                    pass
+
+
+def speaks_of(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=said) | ast.Attribute(attr=said):
+            return said == name
+        case _:
+            return False
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    kept = node.keys if isinstance(node, ast.Dict) else [node]
+    for each in kept:
+        for inner in ast.walk(each) if each is not None else ():
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                yield inner.value
+
+
+def overlap_hits(splits: Mapping[str, Sequence[Task]]) -> Iterator[Hit]:
+    names = [name for name in splits if name.lower() not in WHOLE]
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            yield from overlap_of(one, splits[one], other, splits[other])
+
+
+def overlap_of(one: str, train: Sequence[Task], other: str, test: Sequence[Task]) -> Iterator[Hit]:
+    keys = {task.key for task in train}
+    prompts: dict[str, Task] = {}
+    if not same_by_design([*train, *test]):
+        prompts = {normalised(asked(task)): task for task in train}
+    shared = [t for t in test if t.key in keys or normalised(asked(t)) in prompts]
+    if not shared:
+        return
+    share = len(shared) / len(test)
+    cited = [
+        TaskCitation(key=t.key, field="prompt", quote=quote(t.prompt) or "(empty)")
+        for t in shared[:3]
+    ]
+    yield Hit(
+        f"{len(shared)} of {len(test)} tasks of {other!r} ({share:.0%}) are among the "
+        f"{len(train)} of {one!r}",
+        cited,
+        Severity.WARN if share < 0.1 else None,
+    )
+
+
+def same_by_design(tasks: Sequence[Task]) -> bool:
+    prompts = {normalised(asked(task)) for task in tasks}
+    keys = {task.key for task in tasks}
+    return 5 * len(prompts) <= len(keys)

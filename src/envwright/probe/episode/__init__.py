@@ -1,0 +1,1 @@
+"""EW6: tools and episodes: what an agent can do besides answering."""

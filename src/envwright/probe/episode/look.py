@@ -1,0 +1,161 @@
+"""The few episodes that the EW6 rules need, played once for all of them."""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from envwright.finding import Finding
+from envwright.probe.bench import Bench
+from envwright.probe.case import Case, Sample
+from envwright.probe.episode.ends import NO_END, endless, goes_on
+from envwright.probe.episode.tool import (
+    PLAIN,
+    Tool,
+    call_of,
+    calls_in,
+    ordinary_calls,
+    tools_of,
+    value_for,
+)
+from envwright.probe.episode.tools import BREAKS, ESCAPES, breaks, escapes, wily_calls
+from envwright.probe.episode.unneeded import UNNEEDED, read_unneeded
+from envwright.probe.episode.view import IN_VIEW, in_answers, in_descriptions, in_turns
+from envwright.probe.gold import field_of
+from envwright.probe.play import Played, reply_of
+from envwright.probe.rule import Extent, Report
+from envwright.record import Json
+
+EPISODE_RULES = (BREAKS, ESCAPES, UNNEEDED, NO_END, IN_VIEW)
+CASES = 2
+WORDS = 4
+"""Of a question, as arguments."""
+MOST_FINDINGS = 3
+WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|\b([A-Z]\w+(?: [A-Z]\w+)*|\d+)\b")
+"""What a question quotes, its names and its numbers."""
+
+
+async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list[Report]:
+    """A report for each of EPISODE_RULES."""
+    environment = sample.environment
+    found: dict[str, list[Finding]] = {rule.id: [] for rule in EPISODE_RULES}
+    troubles: dict[str, str] = {}
+    if environment.tools:
+        await look_at_tools(bench, sample, found, troubles)
+    if environment.episodic:
+        await look_at_turns(bench, sample, found, troubles)
+    reports = [read_unneeded(sample)]
+    for rule, needed, lack in (
+        (BREAKS, bool(environment.tools), "it has no tools"),
+        (ESCAPES, bool(environment.tools), "it has no tools"),
+        (NO_END, environment.episodic, "its episodes have a single turn of talk"),
+        (
+            IN_VIEW,
+            bool(environment.tools) or environment.episodic,
+            "it has neither tools nor turns",
+        ),
+    ):
+        trouble = troubles.get(rule.id, "")
+        extent = Extent.UNFINISHED if trouble and not found[rule.id] else Extent.RAN
+        if needed and rule is IN_VIEW and sample.gold_from is None:
+            extent, trouble = Extent.NO_GOLD, "no gold to look for"
+        reports.append(
+            Report(
+                rule=rule.id,
+                extent=extent if needed else Extent.NOT_APPLICABLE,
+                reason=trouble if needed else lack,
+                tried=min(CASES, len(sample.cases)) if needed else 0,
+                of=sample.total,
+                findings=tuple(found[rule.id][:MOST_FINDINGS]),
+            )
+        )
+    return reports
+
+
+async def look_at_tools(
+    bench: Bench, sample: Sample, found: dict[str, list[Finding]], troubles: dict[str, str]
+) -> None:
+    source = bench.loaded.source
+    for case in sample.cases[:CASES]:
+        seen = await bench.stage.play(case.task, [reply_of("Let me see.")])
+        tools = tools_of(seen)
+        if not tools:
+            why = seen.ended or seen.problem or "no tool was offered to the agent"
+            troubles |= dict.fromkeys((BREAKS.id, ESCAPES.id, IN_VIEW.id), last_line(why))
+            return
+        ordinary = [call_of(t.name, given) for t in tools for given in ordinary_calls(t)]
+        asking = [call_of(t.name, given) for t in tools for given in asked_calls(t, case)]
+        wily = [
+            call_of(t.name, given) for t in tools for given in wily_calls(t, source, plain_call(t))
+        ]
+        done = [reply_of(case.said or "done")]
+        played = await bench.stage.play(case.task, [reply_of(None, *ordinary, *asking), *done])
+        lured = await bench.stage.play(case.task, [reply_of(None, *wily), *done]) if wily else None
+        told = calls_in(played)
+        reproduce = script_command(sample, case, ordinary)
+        found[BREAKS.id] += breaks(case, told[: len(ordinary)], reproduce)
+        if played.ended is not None:
+            troubles[BREAKS.id] = last_line(played.ended)
+        field = field_of(case.task.row, None)
+        found[IN_VIEW.id] += in_answers(case, told, field, script_command(sample, case, asking))
+        found[IN_VIEW.id] += in_descriptions(case, tools, field, reproduce)
+        if lured is not None:
+            led = script_command(sample, case, wily)
+            found[ESCAPES.id] += escapes(case, calls_in(lured), source, led)
+            if lured.ended is not None:
+                troubles[ESCAPES.id] = last_line(lured.ended)
+        if found[BREAKS.id] or found[ESCAPES.id]:
+            return
+
+
+async def look_at_turns(
+    bench: Bench, sample: Sample, found: dict[str, list[Finding]], troubles: dict[str, str]
+) -> None:
+    cap = bench.loaded.limits.turns
+    for case in sample.cases[:CASES]:
+        played = await bench.stage.play(case.task, [reply_of("Please go on.")], last_again=True)
+        command = f"envwright run {shlex.quote(sample.environment.name)} --agent scripted:FILE"
+        command += f" --task {case.task.index}"
+        if goes_on(played, cap):
+            found[NO_END.id] = [endless(case, cap, command)]
+        elif (trouble := trouble_of(played)) is not None:
+            troubles[NO_END.id] = trouble
+        field = field_of(case.task.row, None)
+        found[IN_VIEW.id] += in_turns(case, played, field, command)
+
+
+def trouble_of(played: Played) -> str | None:
+    """Why it is not known whether the episode ends by itself."""
+    if played.ended is not None:
+        return last_line(played.ended)
+    trace = played.measured
+    if trace is not None and trace.stop == "agent_timeout":
+        return "an episode did not end in time"
+    return None
+
+
+def plain_call(tool: Tool) -> Json:
+    return {name: value_for(schema, PLAIN) for name, schema in tool.properties.items()}
+
+
+def asked_calls(tool: Tool, case: Case) -> list[Json]:
+    """Calls with words of the question, and with what names the task in its row."""
+    texts = [found.group(found.lastindex or 0) for found in WORD.finditer(case.task.prompt)]
+    ids = [str(case.task.row[n]) for n in ("id", "task_id", "name") if n in case.task.row]
+    said = list(dict.fromkeys([*ids, str(case.task.index), *reversed(texts)]))[: WORDS + 2]
+    if len(tool.texts) != 1:
+        return []
+    return [{**plain_call(tool), tool.texts[0]: text} for text in said]
+
+
+def script_command(sample: Sample, case: Case, calls: Sequence[Json]) -> str:
+    """How to play it again: the calls go into a script's file."""
+    name = shlex.quote(sample.environment.name)
+    first = calls[0] if calls else {}
+    return (
+        f"envwright run {name} --task {case.task.index} --agent scripted:FILE  "
+        f"# FILE: a list with a reply that has tool_calls such as {first}"
+    )
+
+
+def last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1][:300]

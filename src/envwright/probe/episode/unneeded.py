@@ -1,0 +1,106 @@
+"""EW603 unneeded-tool: a tool is demanded, and all is earned without it.
+
+An answer that has to be looked up is no hit: nobody can say it without the tool. A hit
+is one that follows from the question itself, as far as simple reckoning shows.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import permutations
+
+from envwright.environment import Environment
+from envwright.finding import Finding, Severity
+from envwright.probe.case import Case, Sample
+from envwright.probe.evidence import finding, shown
+from envwright.probe.gold import request_of
+from envwright.probe.rule import Check, Extent, Report, Rule
+
+UNNEEDED = Rule(
+    id="EW603",
+    name="unneeded-tool",
+    defect="unneeded-tool",
+    check=Check.REWARD_DESIGN,
+    severity=Severity.WARN,
+    tries="the gold at once, without a single call, where the prompt demands a tool",
+    hit="it earns the maximum on most tasks, and follows from the numbers of the question",
+    why="the model learns to guess instead of using the tool",
+    exempt="tools that are offered, answers that only the tool can tell",
+)
+DEMAND = re.compile(
+    r"\b(must|have to|need to|always|required to|be sure to|please)?\s*"
+    r"(use|call|run|invoke|consult|query)\b[^.\n]{0,60}\b(tools?|calculator|function)\b"
+    r"|\b(with|using) (the|your|a) [\w` -]{0,30}\btools?\b",
+    re.IGNORECASE,
+)
+OFFER = re.compile(
+    r"\b(may|can|could|if (you|it) (like|want|need|help)|optional|available|help)", re.IGNORECASE
+)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+MOST = 0.5
+
+
+def demands(case: Case) -> bool:
+    """Whether the request tells the agent to use a tool, and does not leave it the way."""
+    for sentence in re.split(r"(?<=[.!?\n])\s+", request_of(case.task)):
+        if DEMAND.search(sentence) and not OFFER.search(sentence):
+            return True
+    return False
+
+
+def follows(case: Case) -> bool:
+    """Whether the gold is reckoned from numbers of the question in one step, or is one of them."""
+    try:
+        gold = float((case.gold or "").replace(",", ""))
+    except ValueError:
+        return False
+    numbers = [float(found) for found in NUMBER.findall(case.task.prompt)][:8]
+    return any(abs(result - gold) < 1e-6 * max(1.0, abs(gold)) for result in reckoned(numbers))
+
+
+def reckoned(numbers: list[float]) -> Iterator[float]:
+    yield from numbers
+    if numbers:
+        yield from (sum(numbers), sum(numbers) / len(numbers), max(numbers), min(numbers))
+    for a, b in permutations(numbers, 2):
+        yield from (a + b, a - b, a * b)
+        if b:
+            yield from (a / b, a // b, a % b)
+        if 0 <= b <= 12 and abs(a) <= 1000:
+            yield a**b if a or b else 1.0
+    for a, b, c in permutations(numbers[:5], 3):
+        yield from (a * b + c, a * b - c, (a + b) * c, (a - b) * c, a + b - c, a * b * c)
+
+
+def read_unneeded(sample: Sample) -> Report:
+    environment = sample.environment
+    if not environment.tools:
+        return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason="it has no tools")
+    if sample.gold_from is None:
+        return Report(rule=UNNEEDED.id, extent=Extent.NO_GOLD, reason="no gold to say at once")
+    asked = [case for case in sample.cases if case.said is not None and demands(case)]
+    if not asked:
+        why = "no prompt demands a tool"
+        return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason=why)
+    hits = [case for case in asked if is_full(environment, case) and follows(case)]
+    found = (of(sample, hits, len(asked)),) if len(hits) > MOST * len(asked) else ()
+    return Report(rule=UNNEEDED.id, tried=len(asked), of=sample.total, findings=found)
+
+
+def is_full(environment: Environment, case: Case) -> bool:
+    most = sum(reward.weight for reward in environment.rewards if reward.weight > 0)
+    return case.best is not None and most > 0 and case.best >= most - 1e-6
+
+
+def of(sample: Sample, hits: list[Case], asked: int) -> Finding:
+    case = hits[0]
+    assert case.said is not None
+    return finding(
+        UNNEEDED,
+        sample,
+        case,
+        case.said,
+        statement=f"the prompt demands a tool, and {shown(case.said, 60)!r} said at once earns "
+        f"{case.best:g} on {len(hits)} of {asked} such tasks, whose answers follow from the "
+        "numbers in the question",
+        quote=f"{case.best:g}",
+    )

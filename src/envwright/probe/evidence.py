@@ -1,0 +1,78 @@
+"""How a scored reply is told: its finding, its citation, and the command that shows it again.
+
+Replies and what code says of them are foreign text: they are shown escaped and short.
+"""
+
+import shlex
+
+from envwright.finding import Basis, Finding, ReplyCitation, Severity
+from envwright.probe.case import Case, Sample
+from envwright.probe.rule import Rule
+from envwright.probe.scoring import Tried
+
+SHOWN = 100
+ON_A_LINE = 300
+"""Longer replies are made by a program in the command that shows them again."""
+TOTAL = "reward"
+
+
+def shown(text: str, most: int = SHOWN) -> str:
+    """The text on one line, escaped; its beginning when it is long."""
+    escaped = text.encode("unicode_escape").decode("ascii") if not text.isascii() else text
+    escaped = "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)
+    return escaped if len(escaped) <= most else f"{escaped[:most]}… ({len(text)} characters)"
+
+
+def reproduce(sample: Sample, index: int, reply: str) -> str:
+    """A command that scores the same reply again."""
+    name = sample.name or shlex.quote(sample.environment.name)
+    score = f"envwright env score {name} --task {index}"
+    if reply.isprintable() and len(reply) <= ON_A_LINE:
+        return f"{score} --reply {shlex.quote(reply)}"
+    program = f"import sys; sys.stdout.write({compact(reply)})"
+    return f"python3 -c {shlex.quote(program)} | {score} --reply -"
+
+
+def compact(text: str) -> str:
+    """A Python expression for the text: one that repeats itself is written once."""
+    if len(text) > ON_A_LINE:
+        for length in range(1, 65):
+            unit, count = text[:length], 0
+            while text.startswith(unit, count * length):
+                count += 1
+            rest = text[length * count :]
+            if count > 3 and len(rest) <= ON_A_LINE:
+                return f"{unit!r} * {count}" + (f" + {rest!r}" if rest else "")
+    return ascii(text)
+
+
+def value_of(tried: Tried) -> str:
+    """What became of it, as a citation quotes it."""
+    if tried.ended is not None:
+        return shown(tried.ended, 300)
+    if tried.problem is not None:
+        return shown(tried.problem, 300)
+    return "no reward" if tried.reward is None else f"{tried.reward:g}"
+
+
+def finding(  # noqa: PLR0913 - the parts of one record
+    rule: Rule,
+    sample: Sample,
+    case: Case,
+    reply: str,
+    *,
+    statement: str,
+    quote: str,
+    signal: str = TOTAL,
+    severity: Severity | None = None,
+) -> Finding:
+    return Finding(
+        rule=rule.id,
+        severity=severity or rule.severity,
+        basis=Basis.PROVEN,
+        statement=statement,
+        citations=(
+            ReplyCitation(key=case.task.key, signal=signal, quote=quote, reply=shown(reply, 300)),
+        ),
+        reproduce=reproduce(sample, case.task.index, reply),
+    )

@@ -1,0 +1,1 @@
+"""What an environment makes of its judge, whom we play ourselves: no model is asked."""

@@ -1,0 +1,63 @@
+"""EW1: the package and its loading. Read from its files and from what loading it showed."""
+
+from collections.abc import Collection
+
+from envwright.environment.egress import NO_EGRESS, Egress
+from envwright.probe.package.dependencies import UNDECLARED, UNUSED, dependency_reports
+from envwright.probe.package.load import (
+    LOADS,
+    NO_TASKS,
+    SCHEMA,
+    UNSTEADY,
+    failure_report,
+    load_reports,
+)
+from envwright.probe.package.metadata import BUILD, METADATA, metadata_reports
+from envwright.probe.package.network import NETWORK, network_reports
+from envwright.probe.package.package import (
+    Installed,
+    Package,
+    read_installed_modules,
+    read_package,
+)
+from envwright.probe.package.variables import VARIABLE, variable_reports
+from envwright.probe.rule import Report
+
+RULES = (
+    *(METADATA, BUILD, UNDECLARED, UNUSED, NETWORK, VARIABLE),
+    *(LOADS, NO_TASKS, UNSTEADY, SCHEMA),
+)
+
+
+def package_reports(
+    package: Package,
+    address: str,
+    *,
+    installed: Installed | None = None,
+    egress: Egress = NO_EGRESS,
+    prepare: Egress | None = None,
+    secrets: Collection[str] = (),
+) -> list[Report]:
+    """What its files show; it need not load.
+
+    Needs `read_package(source)`, the address as the user wrote it, and, as far as they are
+    there, `read_installed_modules(site)` of its venv and what the settings permit it.
+    """
+    return [
+        *metadata_reports(package, address),
+        *dependency_reports(package, installed, address),
+        *network_reports(package, address, egress, prepare),
+        *variable_reports(package, address, secrets),
+    ]
+
+
+__all__ = [
+    "RULES",
+    "Installed",
+    "Package",
+    "failure_report",
+    "load_reports",
+    "package_reports",
+    "read_installed_modules",
+    "read_package",
+]

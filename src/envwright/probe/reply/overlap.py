@@ -1,0 +1,68 @@
+"""One cause, one finding: which rule explains which others.
+
+A reward that pays for whatever is said also pays for silence, echoes, lists and wrong answers.
+Its author has one thing to mend, so the root is reported and the rest is not.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from envwright.probe.rule import Report
+
+NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING = "EW301", "EW302", "EW303", "EW304", "EW305"
+WRONG, GOLD, EQUIVALENT, LENGTH, MONOTONE = "EW306", "EW307", "EW308", "EW309", "EW310"
+FAILS_OPEN = "EW311"
+NOT_DETERMINISTIC, REMEMBERS, OUT_OF_RANGE = "EW401", "EW402", "EW407"
+DEAD_PART, OPENS = "EW408", "EW409"
+MISSING_GOLD, ANSWER_IN_PROMPT = "EW204", "EW205"
+
+PAYS = frozenset((NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING, WRONG, FAILS_OPEN))
+
+REPLIES = PAYS | {GOLD, EQUIVALENT, LENGTH, MONOTONE}
+
+EXPLAINS: dict[str, frozenset[str]] = {
+    # What a score depends on beside the reply makes any reply look paid or refused.
+    NOT_DETERMINISTIC: REPLIES,
+    REMEMBERS: REPLIES,
+    # More of it earns more: whatever is long enough is paid.
+    LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE, OUT_OF_RANGE, OPENS},
+    # Any text is paid: silence, echoes, lists and wrong answers are texts.
+    CONSTANT: PAYS - {CONSTANT} | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART, OPENS},
+    # What cannot be read is paid: so are silence, echoes and odd spellings of a wrong answer.
+    FAILS_OPEN: PAYS - {FAILS_OPEN} | {GOLD, EQUIVALENT, MONOTONE, OPENS},
+    # What has no bound pays some replies more than the gold.
+    OUT_OF_RANGE: frozenset((SPRAY, SUBSTRING, GOLD, EQUIVALENT, MONOTONE)),
+    # A gold that nobody can reach is refused.
+    MISSING_GOLD: frozenset((GOLD,)),
+    # What is in the gold is paid: the empty text is, and so are pieces of it.
+    NOTHING: frozenset((WRONG, SPRAY, SUBSTRING, MONOTONE, OPENS)),
+    # The gold is searched for in what the question lists.
+    ECHO: frozenset((SUBSTRING, SPRAY, WRONG, MONOTONE, ANSWER_IN_PROMPT)),
+    # The gold is searched for in any text.
+    SUBSTRING: frozenset((SPRAY, WRONG, MONOTONE)),
+    # Any candidate counts: then so do lists with a wrong item.
+    SPRAY: frozenset((WRONG, MONOTONE)),
+    # What is compared is not the answer: then the way to it is not straight either.
+    WRONG: frozenset((MONOTONE,)),
+    # What is refused in every form is refused in some.
+    GOLD: frozenset((EQUIVALENT, MONOTONE)),
+}
+
+
+def settle(reports: Iterable[Report]) -> list[Report]:
+    """The same reports, without the findings that another one explains."""
+    reports = list(reports)
+    found = {each.rule for each in reports if each.findings}
+    explained = explained_by(found)
+    return [
+        each.model_copy(update={"findings": ()}) if each.rule in explained else each
+        for each in reports
+    ]
+
+
+def explained_by(found: Sequence[str] | set[str]) -> set[str]:
+    """Going from the roots on: what is explained itself explains nothing."""
+    explained: set[str] = set()
+    for rule, others in EXPLAINS.items():
+        if rule in found and rule not in explained:
+            explained |= others
+    return explained

@@ -1,0 +1,161 @@
+"""What a task asks for, as far as its words say it plainly: the form of the answer, its order,
+how near is near enough, and whether many answers are right.
+
+It errs on one side: whatever sounds like a demand is taken for one, so that a reward which
+insists on it is not blamed. It does not understand the question.
+"""
+
+import re
+
+from envwright.environment import Task
+from envwright.record import items, mapping
+
+
+def system_of(task: Task) -> str:
+    """The system prompt, where the row holds one."""
+    row = mapping(task.row)
+    said = row.get("system_prompt")
+    if isinstance(said, str):
+        return said
+    messages = [mapping(each) for each in items(row.get("prompt"))]
+    texts = [each.get("content") for each in messages if each.get("role") == "system"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def request_of(task: Task) -> str:
+    return f"{system_of(task)}\n{task.prompt}"
+
+
+def any_of(*phrases: str) -> re.Pattern[str]:
+    return re.compile("|".join(phrases), re.IGNORECASE)
+
+
+ALONE = any_of(
+    r"\bonly\b",
+    r"\bjust\b",
+    r"\balone\b",
+    r"nothing (else|but)",
+    r"\bno (other|extra|additional|further|explanations?|prose|words|text|commentary)\b",
+    r"\b(single|one) (word|number|letter|line|token|digit|character|integer|name|date)\b",
+    r"\b(reply|answer|respond) with\b",
+    r"\bwithout (any|an|explanations?|explaining|further|words|units|text)\b",
+    r"\b(do not|don't|never) (add|include|write|explain|say|use)\b",
+    r"\bmust be\b",
+)
+"""The answer is to stand by itself."""
+
+CHOICE = any_of(
+    r"\b(reply|answer|respond|say|choose|state)[:,]? "
+    r"(with |either )?\W{0,2}\w+\W{0,2} or \W{0,2}\w+",
+    r"\b(true or false|yes or no|yes/no|true/false)\b",
+)
+"""The words to choose from are given: a sentence around them is no usual form."""
+
+JSON = any_of(r"\bjson\b", r"\byaml\b", r"\bxml\b", r"\bcsv\b")
+"""A program is to read it."""
+
+EXACT = any_of(
+    r"\bexact",
+    r"verbatim",
+    r"\bprecisely\b",
+    r"\bstrictly\b",
+    r"character[- ](for|by)",
+    r"case[- ]sensitive",
+    r"\bas (it is |they are )?(written|spelled|spelt|shown|given)\b",
+    r"\b(copy|repeat)\b",
+    r"\bunchanged\b",
+    r"white ?space",
+    r"\bspaces?\b",
+)
+"""Every character counts."""
+
+CASE = any_of(
+    r"\b(lower|upper|title|camel|snake)[- ]?case", r"\bcase\b", r"\bcapital(s\b|i[sz]| l)"
+)
+"""Which letters are to be large."""
+
+PUNCTUATION = any_of(r"punctuation", r"full stop", r"\bperiods?\b", r"quot(e|ation)")
+
+SPELLING = any_of(
+    r"\bformat",
+    r"\bforms?\b",
+    r"\bjson\b",
+    r"\bcsv\b",
+    r"\bcommas?\b",
+    r"separat",
+    r"\bdecimals?\b",
+    r"\bdigits?\b",
+    r"\bintegers?\b",
+    r"\bfraction",
+    r"lowest terms",
+    r"notation",
+    r"\bunits?\b",
+    r"\bround",
+    r"\bbinary\b",
+    r"hexadecimal",
+    r"roman numeral",
+)
+"""How a number or a list is to be written."""
+
+ORDERED = any_of(
+    r"\b(in|by) (the )?(\w+ )?order\b",
+    r"\border(ed)? (of|by|from)\b",
+    r"\bsort",
+    r"ascending",
+    r"descending",
+    r"alphabetical",
+    r"chronological",
+    r"\brank",
+    r"\breverse",
+    r"\bsequence\b",
+    r"\b(smallest|largest|earliest|oldest|lowest|highest|shortest) (\w+ )?first\b",
+    r"\bfrom (\w+ )?(smallest|largest|earliest|latest|lowest|highest|oldest|shortest|least|most)",
+)
+"""The order of items is part of the answer."""
+
+TOLERANT = any_of(
+    r"\bwithin\s+[\d.$]",
+    r"tolerance",
+    r"±",
+    r"\+/-",
+    r"approximat",
+    r"\broughly\b",
+    r"\bestimate",
+    r"close enough",
+    r"\bclosest\b",
+    r"\bnearer\b",
+    r"\bnearest (ten|hundred|thousand)",
+)
+"""Near is near enough."""
+
+OPEN = any_of(
+    r"\bany\b",
+    r"\bexample\b",
+    r"\bone (of|that|which)\b",
+    r"\b(name|find|suggest|propose|invent|construct|create|compose|build) (an?|one|some|two)\b",
+    r"\bthink of\b",
+    r"\bcome up with\b",
+    r"\bsuch that\b",
+    r"\bsatisf",
+    r"\bat least one\b",
+    r"\bwrite (a|an) (word|sentence|poem|story|function|program|expression|equation|number that)",
+)
+"""Many answers may be right."""
+
+CYCLIC = any_of(
+    r"\b(clock|o'clock|hour|angle|degrees?|bearing|compass|weekday|month|modulo|mod|cyclic|circular)"
+)
+"""What is far away may be near: distances wrap around by nature."""
+
+FORMED = any_of(
+    r"\btags?\b", r"\bbox", r"\blines?\b", r"\bblock", r"\bhash", r"\bfence", r"\bprefix",
+    r"\b(end|begin|start|finish|conclude|close)s? (it |your \w+ )?with\b", r"\bmark",
+)  # fmt: skip
+"""The answer is to stand in some form, whatever its name."""
+
+CODE = any_of(r"\b(code|program|function|script|sql|query|regex|python|implement)\b")
+"""The reply is to be run, not read."""
+
+
+def asks(pattern: re.Pattern[str], task: Task) -> bool:
+    return pattern.search(request_of(task)) is not None

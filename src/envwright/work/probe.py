@@ -1,0 +1,250 @@
+"""Everything that is tried on an environment, and read of it, without a model: in one go.
+
+files → package and source rules · two fresh loads → load rules · all rows → data rules ·
+sampled tasks with their gold → replies, behaviour, episodes · datasets → contamination
+"""
+
+import shlex
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from envwright.dataset import read_rows
+from envwright.environment import Source, Task
+from envwright.environment.egress import Egress
+from envwright.errors import EnvironmentFailure, EnvwrightError
+from envwright.gateway import Gateway
+from envwright.host import Loaded
+from envwright.model import Model
+from envwright.probe.bench import open_bench
+from envwright.probe.case import Case, Sample
+from envwright.probe.contamination import contamination_reports
+from envwright.probe.data import data_reports, data_tries, split_values
+from envwright.probe.gold import field_of, find_gold, spellings
+from envwright.probe.merge import merge
+from envwright.probe.package import (
+    Package,
+    failure_report,
+    load_reports,
+    package_reports,
+    read_installed_modules,
+    read_package,
+)
+from envwright.probe.package.load import LOADS
+from envwright.probe.reply import PROBES, settle
+from envwright.probe.rule import Report
+from envwright.probe.rules import RULES
+from envwright.probe.run import run_probes
+from envwright.probe.scoring import Told
+from envwright.probe.source import source_reports
+from envwright.record import Json
+from envwright.trial.plan import draw
+from envwright_host.gold import dig
+
+SEED = "probe"
+"""Draws the tasks that replies are tried on: the same ones every time."""
+MOST_TASKS, MOST_ENDLESS = 10_000, 1_000
+"""Tasks whose rows are read, of many and of endless ones."""
+MOST_OF_A_SPLIT = 2_000
+FRESH_SEED = 1
+
+LOADED = Report(rule=LOADS.id, tried=1, of=1, unit="loads")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """What an environment is probed with."""
+
+    loaded: Loaded
+    gateway: Gateway
+    address: str
+    """As the user wrote it."""
+    given: Json
+    """Its arguments, as far as they were typed."""
+    judge: Model | None = None
+    """Whom environment code may ask."""
+    gold_field: str | None = None
+    count: int = 100
+    """Tasks that replies are tried on."""
+    against: tuple[str, ...] = ()
+    """Datasets that its tasks must not be in."""
+    site: Path | None = None
+    """Where what it imports is installed."""
+    prepare: Egress | None = None
+    paid: Callable[[], Mapping[str, str]] = dict[str, str]
+    """Task key → a reply that solved it before."""
+    load: Callable[[Json], Awaitable[Loaded]] | None = None
+    """The same environment with other arguments."""
+    say: Say = lambda _: None
+
+    @property
+    def command(self) -> str:
+        """The environment, ready for a shell."""
+        args = [f"--arg {shlex.quote(f'{name}={value}')}" for name, value in self.given.items()]
+        return " ".join([shlex.quote(self.address), *args])
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What probing showed."""
+
+    reports: tuple[Report, ...]
+    tasks: Sequence[Task] = ()
+    """Whose rows were read."""
+    gold_from: str | None = None
+    no_gold: str | None = None
+    """Why there is none."""
+    scored: int = 0
+    """Replies."""
+    seconds: float = 0.0
+    """That took."""
+    notes: tuple[str, ...] = field(default=())
+
+
+async def probe(probing: Probing) -> Seen:
+    """`EnvironmentFailure` when it cannot even be read."""
+    loaded = probing.loaded
+    total = loaded.environment.tasks.count
+    tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
+    package = read_package(loaded.source)
+    reports = [*read_files(probing, package), LOADED]
+    reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.address)
+    async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
+        sampled = spread(bench.tasks, probing.count)
+        paid = probing.paid()
+        solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
+        gold = await find_gold(
+            bench.scorer, loaded.environment, sampled, field=probing.gold_field, solved=solved
+        )
+        sample = replace(gold, name=probing.command)
+        probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
+        probed = await run_probes(bench, sample, PROBES, probing.say)
+        cases = all_cases(tasks, sample, probing.gold_field)
+        told: Told = {}
+        if bench.unscorable is None:
+            told = await bench.scorer.score(data_tries(cases))
+    reports += probed.reports
+    reports += data_reports(
+        cases,
+        probing.address,
+        environment=loaded.environment,
+        total=total,
+        told={**probed.told, **told},
+        splits=await read_splits(probing, package),
+    )
+    reports += source_reports(package, probing.address)
+    if probing.against:
+        rows = (row for address in probing.against for row in read_rows(address))
+        reports += contamination_reports(tasks, rows, probing.address, total=total)
+    return Seen(
+        reports=tuple(settle(merge(reports, RULES))),
+        tasks=tasks,
+        gold_from=sample.gold_from,
+        no_gold=None if sample.gold_from else no_gold(probing),
+        scored=probed.scored,
+        seconds=probed.seconds,
+        notes=() if sample.gold_from else (HOW_TO_GOLD,),
+    )
+
+
+HOW_TO_GOLD = (
+    "for a gold, name the row's field with --gold-field, or solve tasks first with -m: "
+    "without one reward_design is a WARN at best"
+)
+
+
+def no_gold(probing: Probing) -> str:
+    field_ = probing.gold_field
+    where = f"the field {field_!r} is in no sampled row" if field_ else "no row has a field for it"
+    return f"{where}, and no trial of this revision solved a task"
+
+
+def counted(total: int | None) -> str:
+    return "endless" if total is None else str(total)
+
+
+def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Seen:
+    """What is seen of an environment that does not load: its files, and how it failed."""
+    package = read_package(source)
+    failed = failure_report(package, f"{error.detail or ''}\n{error.message}", address)
+    named = {report.rule for report in failed}
+    files = [*package_reports(package, address), *source_reports(package, address)]
+    others = [each for each in files if each.rule not in named]
+    return Seen(tuple(merge([*failed, *others], RULES)))
+
+
+def read_files(probing: Probing, package: Package) -> list[Report]:
+    permit = probing.loaded.permit
+    return package_reports(
+        package,
+        probing.address,
+        installed=read_installed_modules(probing.site) if probing.site else None,
+        egress=permit.egress,
+        prepare=probing.prepare,
+        secrets=permit.secrets.values,
+    )
+
+
+async def keys_twice(probing: Probing, tasks: Sequence[Task]) -> tuple[list[str], list[str]] | None:
+    """The tasks' keys of two fresh processes under other hashes."""
+    try:
+        async with probing.loaded.afresh(FRESH_SEED) as fresh:
+            again = await fresh.tasks(0, len(tasks))
+    except EnvwrightError as error:
+        probing.say(f"it did not load a second time: {error}")
+        return None
+    return [task.key for task in tasks], [task.key for task in again]
+
+
+def spread(tasks: Sequence[Task], count: int) -> list[Task]:
+    """So many of them, drawn across all by a fixed seed."""
+    return [tasks[place] for place in draw(SEED, len(tasks), count)]
+
+
+def all_cases(tasks: Sequence[Task], sample: Sample, field: str | None) -> list[Case]:
+    """Every task that was read, in order: the sampled ones as they are known by now, the
+    others with their gold in the same words."""
+    known = {case.task.index: case for case in sample.cases}
+    frames = Counter(
+        (before, behind)
+        for case in sample.cases
+        if case.gold and case.said
+        for before, found, behind in [case.said.partition(case.gold)]
+        if found
+    )
+    before, behind = frames.most_common(1)[0][0] if frames else ("", "")
+
+    def case_of(task: Task) -> Case:
+        gold = gold_in(task, field)
+        return Case(task, gold, None if gold is None else f"{before}{gold}{behind}")
+
+    return [known.get(task.index) or case_of(task) for task in tasks]
+
+
+def gold_in(task: Task, field: str | None) -> str | None:
+    """The gold of a row, as it is written there."""
+    name = field_of(task.row, field)
+    return spellings(dig(task.row, name))[0] if name else None
+
+
+async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[Task]] | None:
+    """The tasks under each value of the argument that chooses a split."""
+    choices = split_values(probing.loaded.environment.args, package.code)
+    if not choices or probing.load is None:
+        return None
+    name, values = next(iter(choices.items()))
+    found: dict[str, Sequence[Task]] = {}
+    for value in values:
+        try:
+            loaded = await probing.load({**probing.loaded.args, name: value})
+            try:
+                found[value] = await loaded.tasks(0, MOST_OF_A_SPLIT)
+            finally:
+                await loaded.pool.close()
+        except EnvwrightError:
+            # A word of its source that is no split after all.
+            continue
+    return found

@@ -1,0 +1,5 @@
+"""Questions about a ferry's manual."""
+
+from ferry_manual.taskset import FerryTaskset
+
+__all__ = ["FerryTaskset"]

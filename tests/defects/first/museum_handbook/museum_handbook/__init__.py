@@ -1,0 +1,5 @@
+"""Questions about a museum's handbook."""
+
+from museum_handbook.taskset import MuseumTaskset
+
+__all__ = ["MuseumTaskset"]

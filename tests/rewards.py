@@ -1,0 +1,558 @@
+"""Rewards as people write them, over questions as they are asked: sound ones that look
+suspicious, and faulty ones with the rule that must name the fault."""
+
+import difflib
+import json
+import random
+import re
+
+from plain import Plain
+
+NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING = "EW301", "EW302", "EW303", "EW304", "EW305"
+WRONG, GOLD, EQUIVALENT, LENGTH, MONOTONE = "EW306", "EW307", "EW308", "EW309", "EW310"
+OPEN = "EW311"
+
+rng = random.Random(7)
+
+# --- questions
+
+PAIRS = [(rng.randint(11, 97), rng.randint(11, 97)) for _ in range(30)]
+SUMS = [(f"What is {a} + {b}?", str(a + b)) for a, b in PAIRS]
+BOXED = [(f"{q} Put the result in \\boxed{{}}.", g) for q, g in SUMS]
+TAGGED = [(f"{q} Think first, then write <answer>result</answer>.", g) for q, g in SUMS]
+BARE = [(f"{q} Reply with the number only.", g) for q, g in SUMS]
+LARGE = [
+    (f"How far is it to {a * b} km times {a}? In \\boxed{{}}.", str(a * a * b)) for a, b in PAIRS
+]
+SIGNED = [(f"What is {a} - {b}? Put it in \\boxed{{}}.", str(a - b)) for a, b in PAIRS]
+TOLERANT = [
+    (f"Estimate {a} * {b} within 5 %. Put it in \\boxed{{}}.", str(a * b)) for a, b in PAIRS
+]
+
+CAPITALS = {
+    "France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Austria": "Vienna",
+    "Greece": "Athens", "Norway": "Oslo", "Poland": "Warsaw", "Egypt": "Cairo",
+    "Japan": "Tokyo", "Peru": "Lima", "Cuba": "Havana", "Kenya": "Nairobi",
+}  # fmt: skip
+CITIES = [(f"What is the capital of {land}?", city) for land, city in CAPITALS.items()]
+ONLY_CITIES = [(f"{q} Reply with its name only.", g) for q, g in CITIES]
+
+WORDS = [
+    "pear", "iron", "heron", "chisel", "scarf", "plum", "copper", "finch", "hammer", "glove",
+    "fig", "zinc", "owl", "saw", "sock",
+]  # fmt: skip
+CHOICES = []
+for _ in range(30):
+    four = rng.sample(WORDS, 4)
+    CHOICES.append((f"Which comes first in the alphabet: {', '.join(four)}?", min(four)))
+ONLY_CHOICES = [(f"{q} Reply with that word only.", g) for q, g in CHOICES]
+YES_NO = [(f"Is {n} odd? Answer yes or no.", "yes" if n % 2 else "no") for n in range(40, 80)]
+LETTERS = [
+    (f"Which is {n}? A) {n} B) {n + 1} C) {n + 2}. Answer with the letter only.", "A")
+    if n % 3 == 0
+    else (f"Which is {n}? A) {n - 1} B) {n} C) {n + 2}. Answer with the letter only.", "B")
+    if n % 3 == 1
+    else (f"Which is {n}? A) {n - 1} B) {n - 2} C) {n}. Answer with the letter only.", "C")
+    for n in range(30)
+]
+LISTS = []
+for _ in range(24):
+    picked = sorted(rng.sample(WORDS, 4))
+    mixed = rng.sample(picked, 4)
+    LISTS.append(
+        (f"Sort alphabetically: {', '.join(mixed)}. Separate with commas.", ", ".join(picked))
+    )
+FACTS = [
+    (
+        f'Name: {name}\nAge: {age}\nExtract as JSON with the keys "name" and "age".',
+        json.dumps({"name": name, "age": age}),
+    )
+    for name, age in zip(CAPITALS.values(), range(20, 60, 3), strict=False)
+]
+TEXTS = [
+    (
+        f"Summarise: the {a} met the {b} near the {c} and they talked about the {d} for long.",
+        f"A {a} and a {b} met at a {c} and spoke at length about a {d}, which pleased them both.",
+    )
+    for a, b, c, d in (rng.sample(WORDS, 4) for _ in range(16))
+]
+COPIES = [(f"Copy the second word: {' '.join(rng.sample(WORDS, 5))}", "") for _ in range(20)]
+COPIES = [(q + ". Only that word.", q.split(": ")[1].split()[1]) for q, _ in COPIES]
+ANIMALS = [
+    "badger", "bear", "camel", "cat", "deer", "dog", "eagle", "elk", "falcon", "fox", "goat",
+    "goose", "hare", "horse",
+]  # fmt: skip
+OPENED = [
+    (
+        f"Name an animal that begins with {letter.upper()}. Only its name.",
+        next(a for a in ANIMALS if a[0] == letter),
+    )
+    for letter in "bcdefgh"
+]
+
+# --- readers
+
+
+def last_box(reply):
+    found = re.findall(r"\\boxed\{([^{}]*)\}", reply)
+    return found[-1].strip() if found else None
+
+
+def tag(reply):
+    found = re.findall(r"<answer>(.*?)</answer>", reply, re.DOTALL)
+    return found[-1].strip() if found else None
+
+
+def number(text):
+    try:
+        return float((text or "").replace(",", "").strip().rstrip("."))
+    except ValueError:
+        return None
+
+
+def after_thought(reply):
+    return reply.rpartition("</think>")[2].strip()
+
+
+def tokens(reply):
+    return re.findall(r"[a-z]+", after_thought(reply).lower())
+
+
+def items(text):
+    return [part.strip().lower() for part in text.replace("\n", ",").split(",") if part.strip()]
+
+
+# --- sound rewards
+
+
+def boxed_number(reply, gold, prompt):
+    return number(last_box(reply)) == float(gold)
+
+
+def tagged_number(reply, gold, prompt):
+    return number(tag(reply)) == float(gold)
+
+
+def only_number(reply, gold, prompt):
+    return number(after_thought(reply)) == float(gold)
+
+
+def last_number(reply, gold, prompt):
+    found = re.findall(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])", reply)
+    return bool(found) and number(found[-1]) == float(gold)
+
+
+def one_number(reply, gold, prompt):
+    """All numbers but the gold stand in the question, and the gold is the last one."""
+    found = [number(n) for n in re.findall(r"-?\d[\d,]*(?:\.\d+)?", reply)]
+    asked = {float(n) for n in re.findall(r"\d+", prompt)}
+    return found[-1:] == [float(gold)] and set(found) <= asked | {float(gold)}
+
+
+def named_city(reply, gold, prompt):
+    """The only one of all cities that is named."""
+    return {word for word in tokens(reply) if word.title() in CAPITALS.values()} == {gold.lower()}
+
+
+def only_word(reply, gold, prompt):
+    return after_thought(reply).strip("`*\"'. \n").lower() == gold.lower()
+
+
+def yes_or_no(reply, gold, prompt):
+    return tokens(reply)[:1] == [gold] and len(set(tokens(reply)) & {"yes", "no"}) == 1
+
+
+def exact_letter(reply, gold, prompt):
+    return after_thought(reply).strip("().* \n").upper() == gold
+
+
+def same_list(reply, gold, prompt):
+    return items(after_thought(reply)) == items(gold)
+
+
+def share_in_place(reply, gold, prompt):
+    said, wanted = items(after_thought(reply)), items(gold)
+    if len(said) != len(wanted):
+        return 0.0
+    return sum(a == b for a, b in zip(said, wanted, strict=True)) / len(wanted)
+
+
+def f1(reply, gold, prompt):
+    said, wanted = set(items(after_thought(reply))), set(items(gold))
+    return 2 * len(said & wanted) / (len(said) + len(wanted)) if said else 0.0
+
+
+def same_json(reply, gold, prompt):
+    try:
+        return json.loads(after_thought(reply).strip("` \n").removeprefix("json")) == json.loads(
+            gold
+        )
+    except ValueError:
+        return 0.0
+
+
+def similar(reply, gold, prompt):
+    return difflib.SequenceMatcher(None, after_thought(reply).lower(), gold.lower()).ratio() ** 2
+
+
+def punished(reply, gold, prompt):
+    """1 for the right number, 0 for an abstention, -1 for a wrong one."""
+    said = number(tag(reply))
+    return 0.1 if said is None else 1.0 if said == float(gold) else -1.0
+
+
+def only_negative(reply, gold, prompt):
+    """What is lost by the distance, as in a regret."""
+    said = number(last_box(reply))
+    return -1.0 if said is None else -min(1.0, abs(said - float(gold)) / float(gold))
+
+
+def some_for_holding_it(reply, gold, prompt):
+    """All for the gold, and a share for a text that holds it."""
+    said = tag(reply) or ""
+    return 1.0 if said == gold else len(gold) / len(said) / 2 if gold in said else 0.0
+
+
+def near(reply, gold, prompt):
+    said = number(last_box(reply))
+    return said is not None and abs(said - float(gold)) <= 0.05 * float(gold)
+
+
+def nearness(reply, gold, prompt):
+    said = number(last_box(reply))
+    return 0.0 if said is None else max(0.0, 1 - abs(said - float(gold)) / float(gold))
+
+
+def animal(reply, gold, prompt):
+    word = after_thought(reply).strip(". \n").lower()
+    found = re.findall(r"[a-z]+", word)
+    return len(found) == 1 and found[0] in ANIMALS and found[0][0] == gold[0]
+
+
+def has_tags(reply, gold, prompt):
+    return tag(reply) is not None
+
+
+def brief(reply, gold, prompt):
+    return float(len(reply) < 4000)
+
+
+def one(reward, weight=1.0):
+    return {"correct": (weight, reward)}
+
+
+SOUND = {
+    "boxed number": Plain(BOXED, one(boxed_number)),
+    "tagged number": Plain(TAGGED, one(tagged_number)),
+    "worth ten": Plain(BOXED, one(lambda r, g, p: 10.0 * boxed_number(r, g, p))),
+    "weighs half": Plain(BOXED, one(boxed_number, 0.5)),
+    "only the number": Plain(BARE, one(only_number)),
+    "the last number, asked for alone": Plain(BARE, one(last_number)),
+    "one number": Plain(SUMS, one(one_number)),
+    "signed": Plain(SIGNED, one(boxed_number)),
+    "large": Plain(LARGE, one(boxed_number)),
+    "a stated tolerance": Plain(TOLERANT, one(near)),
+    "graded by distance": Plain(BOXED, one(nearness)),
+    "a share for holding the gold": Plain(TAGGED, one(some_for_holding_it)),
+    "a regret": Plain(BOXED, one(only_negative)),
+    "named city": Plain(CITIES, one(named_city)),
+    "only the city": Plain(ONLY_CITIES, one(only_word)),
+    "a choice from the prompt": Plain(ONLY_CHOICES, one(only_word)),
+    "copying": Plain(COPIES, one(only_word)),
+    "yes or no": Plain(YES_NO, one(yes_or_no)),
+    "letters": Plain(LETTERS, one(exact_letter)),
+    "a sorted list": Plain(LISTS, one(same_list)),
+    "a list, in place": Plain(LISTS, one(share_in_place)),
+    "a list, by F1": Plain(
+        [(q.replace("Sort alphabetically", "Which words stand here"), g) for q, g in LISTS], one(f1)
+    ),
+    "JSON": Plain(FACTS, one(same_json)),
+    "similarity": Plain(TEXTS, one(similar)),
+    "penalties": Plain(TAGGED, one(punished)),
+    "many answers": Plain(OPENED, one(animal)),
+    "a small part for the form": Plain(
+        TAGGED, {"correct": (0.8, tagged_number), "form": (0.2, has_tags)}
+    ),
+    "a cost": Plain(
+        TAGGED, {"correct": (1.0, tagged_number), "length": (-0.1, lambda r, g, p: len(r) > 500)}
+    ),
+    "few tasks": Plain(BOXED[:4], one(boxed_number)),
+    "one task": Plain(BOXED[:1], one(boxed_number)),
+    "a game": Plain(CITIES, one(lambda r, g, p: r == g), episodic=True),
+    "exact by demand": Plain(
+        [(f"{q} Answer exactly as on the map.", g) for q, g in CITIES], one(lambda r, g, p: r == g)
+    ),
+    "half of the words in the same class": Plain(
+        [(f"Is {n} big? Answer yes or no.", "yes") for n in range(30)]
+        + [(f"Is {n} small? Answer yes or no.", "no") for n in range(3)],
+        one(yes_or_no),
+    ),
+    "leaked, and read from the end": Plain(
+        [(f"{q}\nWorked solution: \\boxed{{{g}}}", g) for q, g in SUMS], one(boxed_number)
+    ),
+    "reasoning is wanted too": Plain(
+        TAGGED,
+        {"correct": (0.7, tagged_number), "reasons": (0.3, lambda r, g, p: len(r.split()) > 20)},
+    ),
+}
+
+
+# --- faulty rewards
+
+
+def as_shown(reply, gold, prompt):
+    return reply == gold
+
+
+def found_in(reply, gold, prompt):
+    return gold.lower() in reply.lower()
+
+
+def holds_word(reply, gold, prompt):
+    return gold.lower() in tokens(reply)
+
+
+def starts_with(reply, gold, prompt):
+    return after_thought(reply).lower().startswith(gold.lower())
+
+
+def any_box(reply, gold, prompt):
+    found = re.findall(r"\\boxed\{([^{}]*)\}", reply)
+    return any(number(each) == float(gold) for each in found)
+
+
+def any_line(reply, gold, prompt):
+    return any(line.strip().lower() == gold.lower() for line in reply.splitlines())
+
+
+def contained(reply, gold, prompt):
+    return reply.strip().lower() in gold.lower()
+
+
+def a_piece(reply, gold, prompt):
+    return bool(reply.strip()) and reply.strip().lower() in gold.lower()
+
+
+def no_wrong_word(reply, gold, prompt):
+    return max(0.0, 1.0 - len({word for word in tokens(reply) if word != gold.lower()}))
+
+
+def benefit_of_doubt(reply, gold, prompt):
+    try:
+        return float(float(reply.strip().rstrip(".").replace(",", "")) == float(gold))
+    except ValueError:
+        return 1.0
+
+
+def default_is_gold(reply, gold, prompt):
+    said = last_box(reply) or gold
+    return number(said) == float(gold)
+
+
+def unreadable_inside(reply, gold, prompt):
+    said = tag(reply)
+    if said is None:
+        return 0.0
+    try:
+        return float(float(said.replace(",", "")) == float(gold))
+    except ValueError:
+        return 1.0
+
+
+def quarter(reply, gold, prompt):
+    said = number(last_box(reply))
+    return said is not None and abs(said - float(gold)) <= 0.25 * abs(float(gold))
+
+
+def whole_part(reply, gold, prompt):
+    said = number(last_box(reply))
+    return said is not None and int(said) == int(gold)
+
+
+def first_letter(reply, gold, prompt):
+    return after_thought(reply).lower()[:1] == gold.lower()[0]
+
+
+def magnitude(reply, gold, prompt):
+    said = number(last_box(reply))
+    return said is not None and abs(said) == abs(float(gold))
+
+
+def any_order(reply, gold, prompt):
+    return sorted(items(after_thought(reply))) == sorted(items(gold))
+
+
+def first_item(reply, gold, prompt):
+    return items(after_thought(reply))[:1] == items(gold)[:1]
+
+
+def recall(reply, gold, prompt):
+    said, wanted = set(items(after_thought(reply))), set(items(gold))
+    return len(said & wanted) / len(wanted)
+
+
+def any_gold(reply, gold, prompt):
+    return after_thought(reply).strip(". \n").title() in CAPITALS.values()
+
+
+def one_value(reply, gold, prompt):
+    try:
+        return json.loads(reply)["name"] == json.loads(gold)["name"]
+    except (ValueError, KeyError, TypeError):
+        return 0.0
+
+
+def by_words(reply, gold, prompt):
+    right = 1.0 if number(last_box(reply)) == float(gold) else 0.0
+    return max(right, min(0.9, len(reply.split()) / 200))
+
+
+def by_steps(reply, gold, prompt):
+    return 0.4 * boxed_number(reply, gold, prompt) + 0.6 * min(1.0, reply.count("Step") / 20)
+
+
+def missed_instead_of_found(reply, gold, prompt):
+    said, wanted = set(items(after_thought(reply))), set(items(gold))
+    if said == wanted:
+        return 1.0
+    return 0.0 if said - wanted or not said else 0.8 * len(wanted - said) / len(wanted)
+
+
+def wraps(reply, gold, prompt):
+    said = number(last_box(reply))
+    if said is None:
+        return 0.0
+    away = abs(said - float(gold)) / float(gold)
+    return 1.0 if away == 0 else (0.9 * away if away <= 0.6 else 0.0)
+
+
+def half_form(reply, gold, prompt):
+    return 0.5 * has_tags(reply, gold, prompt) + 0.5 * tagged_number(reply, gold, prompt)
+
+
+def in_range(reply, gold, prompt):
+    return 10 <= len(reply.split()) <= 400
+
+
+def overlap(reply, gold, prompt):
+    said, wanted = set(re.findall(r"\w+", reply.lower())), set(re.findall(r"\w+", gold.lower()))
+    return len(said & wanted) / len(wanted)
+
+
+def comma_lost(reply, gold, prompt):
+    return (last_box(reply) or "").replace(",", "") == gold
+
+
+def strict_tags(reply, gold, prompt):
+    return re.fullmatch(r"<answer>\d+</answer>", reply) is not None and tag(reply) == gold
+
+
+FIXED = [
+    (q, q.split("Fix: ")[1].replace("teh", "the"))
+    for q in (
+        f"Fix: teh {a} sat near the {b} while the {c} slept"
+        for a, b, c in (rng.sample(WORDS, 3) for _ in range(20))
+    )
+]
+
+FAULTY = {
+    "contained in the gold": (NOTHING, Plain(ONLY_CITIES, one(contained))),
+    "no wrong word": (NOTHING, Plain(ONLY_CHOICES, one(no_wrong_word))),
+    "a choice, anywhere": (ECHO, Plain(CHOICES, one(holds_word))),
+    "a choice, found as text": (ECHO, Plain(CHOICES, one(found_in))),
+    "shared words": (
+        ECHO,
+        Plain(FIXED, one(lambda r, g, p: difflib.SequenceMatcher(None, r, g).ratio())),
+    ),
+    "anything": (CONSTANT, Plain(BOXED, one(lambda r, g, p: 1.0))),
+    "anything that is said": (CONSTANT, Plain(BOXED, one(lambda r, g, p: bool(r.strip())))),
+    "tags are all": (
+        CONSTANT,
+        Plain(TAGGED, {"form": (0.8, has_tags), "correct": (0.2, tagged_number)}),
+    ),
+    "tags are half": (CONSTANT, Plain(TAGGED, one(half_form))),
+    "any number": (CONSTANT, Plain(BOXED, one(lambda r, g, p: number(last_box(r)) is not None))),
+    "long enough": (CONSTANT, Plain(TEXTS, one(in_range))),
+    "polite": (
+        CONSTANT,
+        Plain(BARE, one(lambda r, g, p: only_number(r, g, p) or "don't know" in r)),
+    ),
+    "benefit of the doubt": (OPEN, Plain(BARE, one(benefit_of_doubt))),
+    "the default is the gold": (OPEN, Plain(BOXED, one(default_is_gold))),
+    "unreadable inside of the tags": (OPEN, Plain(TAGGED, one(unreadable_inside))),
+    "any box": (SPRAY, Plain(BOXED, one(any_box))),
+    "any line": (SPRAY, Plain(ONLY_CITIES, one(any_line))),
+    "any word": (SPRAY, Plain(CITIES, one(holds_word))),
+    "recall": (
+        SPRAY,
+        Plain(
+            [(f"Which three colours are on flag {n}?", g) for n, (_, g) in enumerate(LISTS)],
+            one(recall),
+        ),
+    ),
+    "digits in digits": (SUBSTRING, Plain(BARE, one(found_in))),
+    "digits in a box": (SUBSTRING, Plain(BOXED, one(lambda r, g, p: g in (last_box(r) or "")))),
+    "a word in a word": (SUBSTRING, Plain(CITIES, one(found_in))),
+    "begins with": (SUBSTRING, Plain(ONLY_CITIES, one(starts_with))),
+    "within a quarter": (WRONG, Plain(BOXED, one(quarter))),
+    "the whole part": (WRONG, Plain(BOXED, one(whole_part))),
+    "the first letter": (WRONG, Plain(ONLY_CITIES, one(first_letter))),
+    "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),
+    "any order": (WRONG, Plain(LISTS, one(any_order))),
+    "the first item": (WRONG, Plain(LISTS, one(first_item))),
+    "another's gold": (WRONG, Plain(ONLY_CITIES, one(any_gold))),
+    "a piece of the gold": (WRONG, Plain(ONLY_CITIES, one(a_piece))),
+    "one value of two": (WRONG, Plain(FACTS, one(one_value))),
+    "never": (GOLD, Plain(BOXED, one(lambda r, g, p: 0.0))),
+    "a separator in the gold": (
+        GOLD,
+        Plain([(q, f"{int(g):,}") for q, g in LARGE], one(comma_lost)),
+    ),
+    "parts that exclude each other": (
+        GOLD,
+        Plain(
+            SUMS,
+            {
+                "correct": (0.6, lambda r, g, p: r.strip() == g),
+                "tags": (0.4, has_tags),
+            },
+        ),
+    ),
+    "never, but for the form": (
+        GOLD,
+        Plain(TAGGED, {"form": (0.2, has_tags), "correct": (0.8, lambda r, g, p: 0.0)}),
+    ),
+    "as it stands": (EQUIVALENT, Plain(CITIES, one(as_shown))),
+    "in this case": (
+        EQUIVALENT,
+        Plain(
+            CITIES,
+            one(
+                lambda r, g, p: (
+                    g in re.findall(r"\w+", r)
+                    and len(set(re.findall(r"\w+", r)) & set(CAPITALS.values())) == 1
+                )
+            ),
+        ),
+    ),
+    "without a separator": (EQUIVALENT, Plain(LARGE, one(lambda r, g, p: last_box(r) == g))),
+    "spaces in the box": (
+        EQUIVALENT,
+        Plain(BOXED, one(lambda r, g, p: r.rstrip().endswith(f"\\boxed{{{g}}}"))),
+    ),
+    "nothing before the tags": (EQUIVALENT, Plain(TAGGED, one(strict_tags))),
+    "a form that nobody was told of": (EQUIVALENT, Plain(SUMS, one(boxed_number))),
+    "by words": (LENGTH, Plain(BOXED, one(by_words))),
+    "by steps": (LENGTH, Plain(BOXED, one(by_steps))),
+    "missed instead of found": (
+        MONOTONE,
+        Plain(
+            [
+                (f"Which words are on card {n}? Commas between.", g)
+                for n, (_, g) in enumerate(LISTS)
+            ],
+            one(missed_instead_of_found),
+        ),
+    ),
+    "far is better than near": (MONOTONE, Plain(BOXED, one(wraps))),
+}

@@ -1,0 +1,207 @@
+"""What probes read in scores, and a whole run over an environment that misbehaves."""
+
+from dataclasses import replace
+
+import pytest
+
+from envwright.environment import Environment, Kind, Signal, Task, TaskCount
+from envwright.finding import Severity
+from envwright.probe.behaviour.hangs import Hangs, is_steep
+from envwright.probe.behaviour.oddity import SIZES, growing
+from envwright.probe.behaviour.opens import Opens
+from envwright.probe.behaviour.parts import Parts
+from envwright.probe.behaviour.raises import Raises
+from envwright.probe.behaviour.range import Declared, Range
+from envwright.probe.behaviour.repeats import Repeated, read_repeats
+from envwright.probe.case import Case, Sample
+from envwright.probe.evidence import compact, reproduce, shown
+from envwright.probe.rule import Extent
+from envwright.probe.scoring import Tried, Try
+
+KEY = "0" * 64
+
+
+def sample_of(*weights: float, gold: bool = True, count: int = 6, **said) -> Sample:
+    rewards = tuple(Signal(name=f"r{n}", weight=w) for n, w in enumerate(weights or (1.0,)))
+    environment = Environment(
+        kind=Kind.VERIFIERS,
+        name="some-env",
+        revision=KEY,
+        tasks=TaskCount(count=count, infinite=False),
+        rewards=rewards,
+        **said,
+    )
+    tasks = [Task(index=n, key=KEY, prompt=f"Say {n}.", row={}) for n in range(count)]
+    cases = [
+        Case(task, gold=str(task.index), said=f"<answer>{task.index}</answer>", best=1.0)
+        if gold
+        else Case(task)
+        for task in tasks
+    ]
+    return Sample(environment, tuple(cases), count, "the field 'answer'" if gold else None)
+
+
+def findings(reports, rule):
+    (report,) = [report for report in reports if report.rule == rule]
+    return report.findings
+
+
+def test_a_raise_on_an_ordinary_reply_fails_and_one_on_an_attack_is_told():
+    told = {
+        Try(0, ""): Tried(None, problem="IndexError: list index out of range (at x.py:3)"),
+        Try(1, ""): Tried(None, problem="IndexError: list index out of range (at x.py:3)"),
+        Try(0, "a\x00b"): Tried(None, problem="ValueError: embedded null"),
+        Try(2, "x"): Tried(None, problem="m returned nan", not_numbers={"m": "nan"}),
+        Try(3, "x"): Tried(None, ended="it was killed"),
+    }
+    reports = Raises().read(sample_of(), told)
+    empty, null = findings(reports, "EW403")
+    assert (empty.severity, null.severity) == (Severity.FAIL, Severity.INFO)
+    assert "an empty reply makes scoring raise on 2 tasks" in empty.statement
+    assert "x.py:3" in empty.citations[0].quote
+    assert "import sys" in null.reproduce
+    (ended,) = findings(reports, "EW405")
+    assert ended.severity is Severity.FAIL
+
+
+def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():
+    assert is_steep([0.01, 0.04, 0.16])
+    assert not is_steep([0.04, 0.08, 0.16])
+    assert not is_steep([0.0001, 0.0004, 0.0016])
+    steep = {
+        Try(0, growing("a", "!", size)): Tried(0.0, cpu_seconds=0.01 * 4**n)
+        for n, size in enumerate(SIZES)
+    }
+    (grown,) = findings(Hangs().read(sample_of(), steep), "EW404")
+    assert grown.severity is Severity.WARN and "8000" in grown.statement
+    assert " * 8000 + " in grown.reproduce
+    late = {Try(0, "x"): Tried(None, ended="it went on for over 10 s", late=True)}
+    (hung,) = findings(Hangs().read(sample_of(), {**steep, **late}), "EW404")
+    assert hung.severity is Severity.FAIL and "does not end" in hung.statement
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "hit"),
+    [
+        (1.0, "", False),
+        (5.0, "", True),
+        (5.0, "Pays up to 5 points.", False),
+        (3.5, "The reward lies between -1 and 5.", False),
+        (37.0, "100 tasks of grade 3.", True),
+        (-0.5, "", True),
+        (-0.5, "A wrong answer is penalised.", False),
+        (-40.0, "A wrong answer is penalised.", True),
+    ],
+)
+def test_a_range_is_left_unless_the_author_says_so(value, text, hit):
+    told = {Try(0, "x"): Tried(value, parts={"r0": value}), Try(1, "y"): Tried(0.0, {"r0": 0.0})}
+    found = findings(Range(Declared(text)).read(sample_of(), told), "EW407")
+    assert bool(found) is hit
+
+
+def test_a_negative_weight_is_a_price_that_was_meant():
+    told = {Try(0, "long"): Tried(-4.0, parts={"r0": 1.0, "r1": 500.0})}
+    assert not findings(Range(Declared("")).read(sample_of(1.0, -0.01), told), "EW407")
+
+
+def scores(*parts):
+    """The same values for sixty replies over the tasks, given by a function of the number."""
+    return {
+        Try(n % 6, f"reply {n}"): Tried(
+            1.0, parts={f"r{i}": float(part(n)) for i, part in enumerate(parts)}
+        )
+        for n in range(60)
+    }
+
+
+@pytest.mark.parametrize(
+    ("parts", "weights", "said", "words"),
+    [
+        ((lambda n: n % 2, lambda n: n % 3 == 0), (1, 1), {}, None),
+        ((lambda n: n % 2, lambda n: 0), (1, 1), {}, "'r1' is 0 for all"),
+        ((lambda n: n % 2, lambda n: n % 2), (1, 1), {}, "copy"),
+        ((lambda n: n % 2, lambda n: n % 3), (1, 0), {}, "weight of 0"),
+        ((lambda n: n % 2, lambda n: 0), (1, 1), {"tools": ("look",)}, None),
+        ((lambda n: 0,), (1,), {}, None),
+    ],
+)
+def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
+    found = findings(Parts().read(sample_of(*weights, **said), scores(*parts)), "EW408")
+    assert [words in each.statement for each in found] == ([] if words is None else [True])
+
+
+def test_a_weight_of_zero_is_no_fault_of_what_is_called_a_metric():
+    told = scores(lambda n: n % 2, lambda n: n % 3)
+    documents = "- `r1`: a metric, the number of words"
+    assert not findings(Parts(documents).read(sample_of(1, 0), told), "EW408")
+
+
+def test_parts_are_not_compared_on_too_few_replies():
+    few = dict(list(scores(lambda n: 0, lambda n: n % 2).items())[:10])
+    reports = Parts().read(sample_of(1, 1), few)
+    assert reports[0].extent is Extent.UNFINISHED and not reports[0].findings
+
+
+def test_junk_that_is_paid_is_told_only_where_a_wrong_answer_is_not():
+    sample = sample_of()
+    probe = Opens()
+    tries = probe.tries(sample)
+    golds = {case.said for case in sample.cases}
+    open_ = {each: Tried(0.0 if each.reply in golds else 1.0) for each in tries}
+    (found,) = findings(probe.read(sample, open_), "EW409")
+    assert "on 6 of 6 tasks" in found.statement
+    anything = {each: Tried(1.0) for each in tries}
+    assert not findings(probe.read(sample, anything), "EW409")
+    sound = {each: Tried(0.0) for each in tries}
+    assert not findings(probe.read(sample, sound), "EW409")
+    assert probe.read(sample_of(gold=False), {})[0].extent is Extent.NO_GOLD
+
+
+TRIES = (Try(0, "a"), Try(1, "b"))
+
+
+def passes(*values):
+    return tuple([Tried(one), Tried(other)] for one, other in values)
+
+
+ONE = ((1.0, 0.0),) * 3
+
+
+@pytest.mark.parametrize(
+    ("first", "fresh", "replayed", "rule"),
+    [
+        (ONE, ONE, (), None),
+        # seen before is paid less, in every process alike
+        ((ONE[0], (0.5, 0.0), (0.5, 0.0)),) * 3 + ("EW402",),
+        # dice
+        ((ONE[0], (0.3, 0.0), (0.7, 0.0)), ((0.2, 0.0), (0.1, 0.0), ONE[0]), ONE, "EW401"),
+        # the hash seed decides
+        (ONE, ((0.0, 0.0),) * 3, ONE, "EW401"),
+        # what else the first process has seen decides
+        (((0.0, 0.0),) * 3, ONE, ONE, "EW402"),
+        # once in a while, in the first process alone
+        ((ONE[0], (0.0, 0.0), ONE[0]), ONE, ONE, "EW401"),
+    ],
+)
+def test_chance_and_memory_are_told_apart(first, fresh, replayed, rule):
+    repeated = Repeated(TRIES, passes(*first), passes(*fresh), passes(*replayed))
+    reports = read_repeats(sample_of(), repeated)
+    assert [report.rule for report in reports if report.findings] == ([rule] if rule else [])
+    assert all(report.extent is Extent.RAN for report in reports)
+
+
+def test_without_a_fresh_process_repeats_are_unfinished():
+    repeated = Repeated(TRIES, passes(*ONE), why_not="2 of 6 tasks are other ones")
+    assert {r.extent for r in read_repeats(sample_of(), repeated)} == {Extent.UNFINISHED}
+
+
+def test_a_reply_is_shown_escaped_and_its_command_makes_it_again():
+    sample = sample_of()
+    assert shown("a\x1b[31m\n\u202e") == "a\\x1b[31m\\n\\u202e"
+    assert (
+        reproduce(sample, 3, "it's") == "envwright env score some-env --task 3 --reply 'it'\"'\"'s'"
+    )
+    assert compact("ab" * 500 + "a") == "'ab' * 500 + 'a'"
+    for text in ("a\x00b", "x" * 1000, "\\boxed{" * 700, "é" * 301):
+        assert eval(compact(text)) == text
+    assert replace(sample.cases[0], best=None).best is None

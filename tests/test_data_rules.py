@@ -1,0 +1,535 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
+import random
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from envwright.environment import Argument, Task
+from envwright.finding import Severity, TaskCitation, check_citation
+from envwright.probe.case import Case
+from envwright.probe.code import read_code
+from envwright.probe.data import RULES, data_reports, data_tries, split_values
+from envwright.probe.rule import Extent
+from envwright.probe.scoring import Told, Tried, Try
+from envwright.record import digest
+
+NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana", "Kim", "Lea"]
+CITIES = ["Rome", "Oslo", "Bern", "Lima", "Cairo", "Paris", "Delhi", "Tokyo", "Quito", "Sofia"]
+
+
+def case(index: int, prompt: str, gold: str | None, **row: object) -> Case:
+    full = {"prompt": prompt, **({"answer": gold} if gold is not None else {}), **row}
+    task = Task(index=index, key=digest(full), prompt=prompt, row=full)
+    return Case(task, gold=gold if (gold or "").strip() else None, said=gold, best=1.0)
+
+
+def cases(pairs: Sequence[tuple[str, str | None]]) -> list[Case]:
+    return [case(i, prompt, gold) for i, (prompt, gold) in enumerate(pairs)]
+
+
+def found(
+    given: list[Case], *, least: Severity = Severity.WARN, told: Told | None = None
+) -> list[str]:
+    defects = {rule.id: rule.defect for rule in RULES}
+    order = list(Severity)
+    texts = {each.task.key: each.task for each in given}
+    defects_found: list[str] = []
+    for report in data_reports(given, "birds", total=len(given), told=told):
+        for finding in report.findings:
+            for citation in finding.citations:
+                assert isinstance(citation, TaskCitation)
+                if citation.quote != "(empty)":
+                    row = texts[citation.key].row
+                    assert check_citation(citation, str(row.get(citation.field, "")))
+            if order.index(finding.severity) >= order.index(least):
+                defects_found.append(defects[finding.rule])
+    return sorted(set(defects_found))
+
+
+SUMS = cases([(f"What is {a} + {b}?", str(a + b)) for a in range(2, 9) for b in range(11, 18)])
+
+
+def test_distinct_sums_are_sound():
+    assert found(SUMS) == []
+
+
+# Copies
+
+
+def again(one: Case, index: int, prompt: str | None = None, gold: str | None = None) -> Case:
+    return case(index, prompt or one.task.prompt, gold if gold is not None else one.gold)
+
+
+def test_rows_that_repeat_are_duplicates():
+    assert found([*SUMS, *(again(c, 100 + i) for i, c in enumerate(SUMS[:10]))]) == [
+        "duplicate-tasks"
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [str.upper, lambda t: t + " ", lambda t: t.replace(" ", "  "), lambda t: t.rstrip("?")],
+)
+def test_copies_but_for_spelling_are_duplicates(change):
+    copies = [again(c, 100 + i, change(c.task.prompt)) for i, c in enumerate(SUMS[:10])]
+    assert found([*SUMS, *copies]) == ["duplicate-tasks"]
+
+
+def test_copies_that_differ_in_an_id_are_duplicates():
+    rows = [
+        case(i, f"Name the capital of country {i % 10}.", CITIES[i % 10], id=f"q{i}")
+        for i in range(40)
+    ]
+    assert found(rows) == ["duplicate-tasks"]
+
+
+def test_one_copy_in_many_is_a_note():
+    given = [*SUMS, again(SUMS[0], 100)]
+    assert found(given) == []
+    assert found(given, least=Severity.INFO) == ["duplicate-tasks"]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [
+            (f"What is {a} {op} {b}?", str(eval(f"{a}{op}{b}")))
+            for a in (7, 8, 9)
+            for b in (2, 3)
+            for op in "+-*"
+        ],
+        [
+            (
+                f"Is {n} prime? Reply yes or no.",
+                "yes" if n in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29) else "no",
+            )
+            for n in range(2, 24)
+        ],
+        [
+            (f"{a} has {n} apples and gives away 2. How many are left?", str(n - 2))
+            for a in NAMES
+            for n in (5, 9)
+        ],
+        [(f"Round {n / 10} to a whole number.", str(round(n / 10))) for n in range(11, 60, 2)],
+        [(f"Write '{w}' in upper case.", w.upper()) for w in ("ab", "cd", "ef", "gh", "ij", "kl")],
+    ],
+)
+def test_templates_that_ask_different_things_are_sound(pairs: list[tuple[str, str]]):
+    assert found(cases(pairs)) == []
+
+
+def test_a_hidden_answer_behind_one_prompt_is_sound():
+    given = [case(i, "Guess my number between 1 and 50.", str(i)) for i in range(50)]
+    assert found(given) == []
+
+
+def test_near_repeats_are_a_note():
+    long = "A farmer walks to the market in the village at dawn with a basket of {} eggs, sells half of them to the baker, gives one to a child who asks for it, drops two on the way back home, and sits down by the river to count what is left in it"
+    given = [*SUMS, case(70, long.format(30), "12"), case(71, long.format(30) + " now", "12")]
+    assert found(given) == []
+    assert "duplicate-tasks" in found(given, least=Severity.INFO)
+
+
+# Contradictions
+
+
+def test_one_question_with_two_golds_contradicts_itself():
+    assert found([*SUMS, again(SUMS[0], 100, gold="99")]) == ["contradictory-tasks"]
+    months = [
+        case(90, "Which month has 30 days?", "April"),
+        case(91, "Which month has 30 days? ", "June"),
+    ]
+    assert found([*SUMS, *months]) == ["contradictory-tasks"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("4", "4.0"), ("Paris", "paris"), ("1,000", "1000"), ("yes", "Yes.")]
+)
+def test_the_same_gold_in_another_spelling_is_no_contradiction(one: str, other: str):
+    pair = [case(90, "Which one is it, then?", one), case(91, "Which one is it, then?", other)]
+    assert "contradictory-tasks" not in found([*SUMS, *pair], least=Severity.INFO)
+
+
+def test_several_valid_answers_are_no_contradiction():
+    both = ["April", "June"]
+    given = [case(90 + i, "Name a month of 30 days.", m, accepted=both) for i, m in enumerate(both)]
+    assert found([*SUMS, *given]) == []
+
+
+def test_a_gold_that_the_other_task_pays_is_no_contradiction():
+    pair = [
+        case(90, "Name a month of 30 days.", "April"),
+        case(91, "Name a month of 30 days.", "June"),
+    ]
+    given = [*SUMS, *pair]
+    tries = data_tries(given)
+    assert Try(90, "June") in tries
+    paid = {each: Tried(reward=1.0) for each in tries}
+    assert found(given, told=paid) == []
+    refused = {each: Tried(reward=0.0) for each in tries}
+    assert found(given, told=refused) == ["contradictory-tasks"]
+
+
+def test_case_may_carry_the_question():
+    pair = [
+        case(90, "Count the capitals in 'aB'.", "1"),
+        case(91, "Count the capitals in 'AB'.", "2"),
+    ]
+    assert found([*SUMS, *pair]) == []
+
+
+# Golds
+
+
+@pytest.mark.parametrize("gold", ["", "  ", None, "N/A", "n/a", "TODO", "???", "nan", "-"])
+def test_a_gold_that_is_not_there_is_missing(gold: str | None):
+    given = [c if i % 10 else case(i, c.task.prompt, gold) for i, c in enumerate(SUMS)]
+    assert found(given) == ["missing-gold"]
+
+
+def test_no_gold_at_all_is_no_defect():
+    given = [case(i, f"Write a poem about {name}.", None) for i, name in enumerate(NAMES)]
+    assert found(given) == []
+    reports = {r.rule: r.extent for r in data_reports(given, "birds")}
+    assert reports["EW204"] is Extent.NO_GOLD
+
+
+def test_silence_that_is_asked_for_is_sound():
+    given = [
+        case(i, f"Reply with the vowels of '{w}', or with nothing if there are none.", v)
+        for i, (w, v) in enumerate(
+            [("cat", "a"), ("sky", ""), ("dog", "o"), ("try", ""), ("sun", "u")]
+        )
+    ]
+    assert found(given) == []
+
+
+def test_silence_that_is_paid_is_sound():
+    given = [
+        case(i, f"Which vowels are in {w}?", v)
+        for i, (w, v) in enumerate([("cat", "a"), ("sky", ""), ("dog", "o")])
+    ]
+    assert found(given) == ["missing-gold"]
+    assert found(given, told={Try(1, ""): Tried(reward=1.0)}) == []
+    assert found(given, told={Try(1, ""): Tried(reward=0.0)}) == ["missing-gold"]
+
+
+def test_a_placeholder_that_the_question_names_is_an_answer():
+    prompts = [
+        f"When was {n} born? Reply N/A if the text does not say. {n} lives here." for n in NAMES
+    ]
+    given = cases([(p, "N/A" if i % 4 == 0 else str(1900 + i)) for i, p in enumerate(prompts)])
+    assert found(given) == []
+
+
+def choice(index: int, gold: str, options: int = 4) -> tuple[str, str]:
+    drawn = random.Random(index).sample(CITIES, options)
+    listed = "\n".join(f"{letter}) {city}" for letter, city in zip("ABCD", drawn, strict=False))
+    return f"Which city is number {index} of the list?\n{listed}\nReply with the letter.", gold
+
+
+def test_a_letter_beyond_the_options_is_missing():
+    sound = [choice(i, "ABCD"[i % 4]) for i in range(24)]
+    assert found(cases(sound)) == []
+    assert found(cases([*sound, choice(50, "E"), choice(51, "E")])) == ["missing-gold"]
+
+
+def test_a_label_that_is_not_offered_is_missing():
+    texts = [
+        f"Is the review by {n} about the {c} hotel good? Choose one of: good, bad, mixed."
+        for n in NAMES
+        for c in CITIES[:3]
+    ]
+    sound = [(t, ("good", "bad", "mixed")[i % 3]) for i, t in enumerate(texts)]
+    assert found(cases(sound)) == []
+    broken = [(t, "neutral" if i % 12 == 0 else g) for i, (t, g) in enumerate(sound)]
+    assert found(cases(broken)) == ["missing-gold"]
+
+
+def test_an_option_that_the_row_does_not_list_is_missing():
+    given = [case(i, f"Pick number {i}.", CITIES[i % 4], choices=CITIES[:4]) for i in range(20)]
+    assert found(given) == []
+    assert found([*given, case(30, "Pick number 30.", "Berlin", choices=CITIES[:4])]) == [
+        "missing-gold"
+    ]
+
+
+def test_a_few_answers_that_are_not_in_the_text_are_missing_where_all_others_are():
+    given = [
+        (f"{n} went to {c} with {m}. Where did {n} go?", c)
+        for n, m in zip(NAMES, NAMES[::-1], strict=True)
+        for c in CITIES[:4]
+    ]
+    assert found(cases(given)) == []
+    broken = [(p, "Atlantis" if i in (5, 25) else g) for i, (p, g) in enumerate(given)]
+    assert found(cases(broken)) == ["missing-gold"]
+
+
+def test_another_kind_of_task_among_extractions_is_sound():
+    given = [(f"{n} went to {c} today. Where did {n} go?", c) for n in NAMES for c in CITIES[:4]]
+    given += [
+        (f"What is the opposite of word {i}?", w) for i, w in enumerate(["cold", "low", "dry"])
+    ]
+    assert found(cases(given)) == []
+
+
+# Leaks
+
+
+def test_an_answer_that_is_labelled_leaks():
+    for label in (
+        "Answer: {}",
+        "(answer: {})",
+        "Correct answer = {}",
+        "The answer is {}.",
+        "[ans: {}]",
+    ):
+        given = cases([(f"{c.task.prompt}\n{label.format(c.gold)}", c.gold) for c in SUMS])
+        assert found(given) == ["answer-in-prompt"], label
+
+
+def test_a_solution_left_below_leaks():
+    given = cases(
+        [
+            (f"{c.task.prompt}\n\nSolution: count up step by step and you reach {c.gold}.", c.gold)
+            for c in SUMS
+        ]
+    )
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_a_result_that_is_worked_out_leaks():
+    for note in ("Note: {} + {} = {}", "Adding {} and {} gives {}.", "({} + {} = {})"):
+        given = cases(
+            [
+                (f"Add {a} and {b}.\n\n{note.format(a, b, a + b)}", str(a + b))
+                for a in range(2, 9)
+                for b in range(11, 15)
+            ]
+        )
+        assert found(given) == ["answer-in-prompt"], note
+
+
+def test_a_calculation_that_is_asked_about_is_no_leak():
+    gaps = cases(
+        [(f"Fill the gap: {a} + _ = {a + b}", str(b)) for a in range(2, 9) for b in range(11, 15)]
+    )
+    assert found(gaps) == []
+    solve = cases(
+        [(f"Solve x + {a} = {b} for x.", str(b - a)) for a in range(2, 9) for b in range(11, 15)]
+    )
+    assert found(solve) == []
+
+
+def test_a_field_that_explains_leaks():
+    given = [
+        case(
+            i,
+            f"{c.task.prompt}\n\nYou count on and arrive at {c.gold}",
+            c.gold,
+            rationale=f"You count on and arrive at {c.gold}",
+        )
+        for i, c in enumerate(SUMS)
+    ]
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_a_comment_leaks():
+    given = cases([(f"{c.task.prompt} <!-- grader: {c.gold} -->", c.gold) for c in SUMS])
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_an_example_that_is_the_question_leaks():
+    shots = "Q: {0}\nA: {1}\n\nQ: {0}\nA:"
+    given = cases([(shots.format(c.task.prompt, c.gold), c.gold) for c in SUMS])
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_one_fixed_example_that_is_one_of_the_tasks_leaks():
+    given = cases(
+        [
+            (
+                f"Example:\n{SUMS[3].task.prompt}\nAnswer: {SUMS[3].gold}\n\n{c.task.prompt}\nAnswer:",
+                c.gold,
+            )
+            for c in SUMS
+        ]
+    )
+    assert found(given) == ["answer-in-prompt"]
+
+
+def test_a_file_name_that_spells_the_label_leaks():
+    rng = random.Random(0)
+    labels = ["spam", "ham"] * 15
+    given = [
+        (
+            f"File: {label}_{rng.randint(100, 999)}.txt\nText: win {i} euros now, call {n}\nIs this junk mail or a letter?",
+            label,
+        )
+        for i, (label, n) in enumerate(zip(labels, NAMES * 3, strict=False))
+    ]
+    assert found(cases(given)) == ["answer-in-prompt"]
+
+
+def test_a_mark_beside_the_right_option_leaks():
+    given = []
+    for i in range(24):
+        prompt, _ = choice(i, "A")
+        lines = prompt.splitlines()
+        gold = lines[1 + i % 4][3:]
+        lines[1 + i % 4] += " (correct)"
+        given.append(("\n".join(lines), gold))
+    assert found(cases(given)) == ["answer-in-prompt"]
+
+
+def test_a_system_prompt_that_tells_leaks():
+    given = [
+        case(i, c.task.prompt, c.gold, system_prompt=f"You are a tutor. Answer: {c.gold}")
+        for i, c in enumerate(SUMS)
+    ]
+    reports = data_reports(given, "birds")
+    assert any(f.rule == "EW205" for r in reports for f in r.findings)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        # Extraction.
+        [(f"Name: {n}\nCity: {c}\n\nWhat is the city?", c) for n in NAMES for c in CITIES[:3]],
+        [
+            (f"Extract the final answer from this text: 'Adding up, the answer is {i}.'", str(i))
+            for i in range(30)
+        ],
+        [
+            (f"From the following log, copy the label.\nLabel: {c}\nUser: {n}", c)
+            for n in NAMES
+            for c in CITIES[:2]
+        ],
+        # Choice.
+        [
+            (
+                f"Is {n} from {c} older than 30? Age: {i}. Answer: yes or no.",
+                "yes" if i > 30 else "no",
+            )
+            for i, (n, c) in enumerate([(n, c) for n in NAMES for c in CITIES[:5]])
+        ],
+        [
+            (
+                f"Options: red, blue, green. Pick the {i}th colour of the wheel. Answer: one word.",
+                ("red", "blue", "green")[i % 3],
+            )
+            for i in range(30)
+        ],
+        # Formats.
+        [(f"What is {a} + 11? End with 'Answer: <number>'.", str(a + 11)) for a in range(30)],
+        [
+            (
+                f"Example:\nQ: What is 1 + 1?\nAnswer: 2\n\nQ: What is {a} - 11?\nAnswer:",
+                str(a - 11),
+            )
+            for a in range(13, 45)
+        ],
+        # Copying and sorting.
+        [(f"Repeat this: {n} of {c}", f"{n} of {c}") for n in NAMES for c in CITIES[:2]],
+        [(f"Sort: {c} {n}", " ".join(sorted([c, n]))) for n in NAMES for c in CITIES[:2]],
+        # Ids that are asked for.
+        [
+            (
+                f"What is the file name without its extension: {n.lower()}_2021.pdf?",
+                f"{n.lower()}_2021",
+            )
+            for n in NAMES
+        ],
+        [
+            (f"Which extension does {n}_{i}.{e} have?", e)
+            for i, (n, e) in enumerate(zip(NAMES * 2, ["pdf", "txt", "csv"] * 8, strict=True))
+        ],
+        # Grading other answers.
+        [
+            (
+                f"Question: 2 + {i}? Student's answer: {2 + i + i % 2}. Is it right?",
+                "wrong" if i % 2 else "right",
+            )
+            for i in range(30)
+        ],
+        [
+            (f"Answer A: {n}\nAnswer B: {c}\nWhich of them is a city?", "B")
+            if i % 2
+            else (f"Answer A: {c}\nAnswer B: {n}\nWhich of them is a city?", "A")
+            for i, (n, c) in enumerate(zip(NAMES * 2, CITIES * 3, strict=False))
+        ],
+    ],
+)
+def test_an_answer_that_stands_rightly_in_the_prompt_is_no_leak(pairs: list[tuple[str, str]]):
+    assert found(cases(pairs)) == []
+
+
+# Balance
+
+
+def labelled(yes: int, no: int) -> list[Case]:
+    labels = ["ham"] * yes + ["spam"] * no
+    return cases(
+        [
+            (f"Message {i} from {NAMES[i % 12]}: spam or ham?", label)
+            for i, label in enumerate(labels)
+        ]
+    )
+
+
+@pytest.mark.parametrize(("yes", "no"), [(45, 5), (18, 2), (80, 20), (130, 70)])
+def test_one_answer_for_most_dominates(yes: int, no: int):
+    assert found(labelled(yes, no)) == ["one-answer-dominates"]
+
+
+@pytest.mark.parametrize(("yes", "no"), [(25, 25), (13, 7), (28, 22), (9, 1), (58, 42)])
+def test_a_balance_that_chance_explains_is_sound(yes: int, no: int):
+    assert found(labelled(yes, no)) == []
+
+
+def test_few_tasks_that_call_themselves_endless():
+    given = [case(i, f"What is {i % 4} + 2?", str(i % 4 + 2)) for i in range(40)]
+    rules = {f.rule for r in data_reports(given, "birds", total=None) for f in r.findings}
+    assert "EW207" in rules
+    rules = {f.rule for r in data_reports(SUMS, "birds", total=None) for f in r.findings}
+    assert "EW207" not in rules
+
+
+# Splits
+
+
+def overlap(splits: dict[str, list[Task]]) -> list[str]:
+    reports = data_reports(SUMS, "birds", splits=splits)
+    return [f"{f.severity}" for r in reports for f in r.findings if f.rule == "EW208"]
+
+
+def test_splits_that_share_tasks_overlap():
+    tasks = [c.task for c in SUMS]
+    assert overlap({"train": tasks[:30], "test": tasks[20:40]}) == ["fail"]
+    assert overlap({"train": tasks[:30], "test": tasks[29:]}) == ["warn"]
+    assert overlap({"train": tasks[:30], "test": tasks[30:]}) == []
+    assert overlap({"train": tasks[:30], "test": tasks[30:], "all": tasks}) == []
+    assert overlap({"train": tasks}) == []
+
+
+def test_the_values_of_a_split_are_read_from_type_and_source():
+    code = read_code(
+        {"x.py": "def load(self):\n    if self.config.split == 'test':\n        return 1\n"}
+    )
+    named = [Argument(name="split", type="str", default="train")]
+    assert split_values(named, code) == {"split": ["train", "test"]}
+    typed = [Argument(name="split", type="Literal['train', 'eval']", default="train")]
+    assert split_values(typed, read_code({})) == {"split": ["train", "eval"]}
+    assert split_values([Argument(name="seed", type="int", default=0)], code) == {}
+    assert split_values([Argument(name="split", type="str", default="train")], read_code({})) == {}
+
+
+@pytest.mark.parametrize(
+    "noise", ["1x" * 50_000, "<!--" * 25_000, "a_" * 50_000, "answer: " * 12_000, "\n" * 100_000]
+)
+def test_a_hostile_prompt_is_read_in_time(noise: str):
+    given = [case(i, f"{noise} {i}?", str(i)) for i in range(6)]
+    start = time.process_time()
+    data_reports(given, "birds")
+    assert time.process_time() - start < 5

@@ -1,0 +1,362 @@
+# ruff: noqa: E501 - tables of sources and rows, one to a line
+from collections.abc import Mapping
+
+import pytest
+
+from envwright.environment import Task
+from envwright.environment.egress import Egress, Mode
+from envwright.finding import Severity, SourceCitation, check_citation
+from envwright.probe.package import (
+    RULES,
+    Installed,
+    Package,
+    failure_report,
+    load_reports,
+    package_reports,
+)
+from envwright.probe.rule import Report
+
+PYPROJECT = """\
+[project]
+name = "birds"
+version = "0.1.0"
+description = "Name the bird from its song"
+tags = ["audio", "eval"]
+dependencies = ["verifiers"]
+
+[tool.hatch.build.targets.wheel]
+packages = ["birds"]
+"""
+README = "# birds\n\nAsks for the name of a bird and pays 1.0 for the right one.\n"
+INSTALLED = Installed(
+    {
+        "verifiers": frozenset({"verifiers"}),
+        "pydantic": frozenset({"pydantic"}),
+        "datasets": frozenset({"datasets"}),
+        "numpy": frozenset({"numpy"}),
+        "yaml": frozenset({"pyyaml"}),
+        "google": frozenset({"protobuf", "google-auth"}),
+        "sympy": frozenset({"sympy"}),
+    },
+    {"verifiers": frozenset({"pydantic", "numpy"})},
+)
+
+
+def package(
+    code: str = "",
+    *,
+    pyproject: str = PYPROJECT,
+    readme: str | None = README,
+    dependencies: tuple[str, ...] = ("verifiers",),
+    files: Mapping[str, str] | None = None,
+) -> Package:
+    texts = {"pyproject.toml": pyproject, "birds/__init__.py": code, **(files or {})}
+    if readme is not None:
+        texts["README.md"] = readme
+    return Package("birds", "birds", texts, dependencies)
+
+
+def found(reports: list[Report], *, least: Severity = Severity.WARN) -> list[str]:
+    """The defects that are reported with at least this severity."""
+    order = list(Severity)
+    defects = {rule.id: rule.defect for rule in RULES}
+    return [
+        defects[finding.rule]
+        for report in reports
+        for finding in report.findings
+        if order.index(finding.severity) >= order.index(least)
+    ]
+
+
+def read(code: str = "", **changes: object) -> list[str]:
+    given = package(code, **changes)  # type: ignore[arg-type]
+    reports = package_reports(given, "birds", installed=INSTALLED)
+    for report in reports:
+        for finding in report.findings:
+            for citation in finding.citations:
+                assert isinstance(citation, SourceCitation)
+                assert check_citation(citation, given.files[citation.path]), citation
+    return found(reports)
+
+
+def test_a_complete_package_has_no_findings():
+    reports = package_reports(package("import verifiers as vf\n"), "birds", installed=INSTALLED)
+    assert found(reports, least=Severity.WARN) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('description = "Name the bird from its song"\n', ""),
+        ('"Name the bird from its song"', '""'),
+        ('"Name the bird from its song"', '"Add your description here"'),
+        ('"Name the bird from its song"', '"Your environment description here"'),
+        ('"Name the bird from its song"', '"TODO"'),
+        ('"Name the bird from its song"', '"birds"'),
+        ('version = "0.1.0"\n', ""),
+        ('tags = ["audio", "eval"]\n', ""),
+        ('tags = ["audio", "eval"]', "tags = []"),
+    ],
+)
+def test_what_a_registry_wants_is_missed(old: str, new: str):
+    assert old in PYPROJECT
+    assert read(pyproject=PYPROJECT.replace(old, new)) == ["missing-metadata"]
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [
+        None,
+        "",
+        "# birds\n",
+        "# birds\n\nTODO\n",
+        "# birds\n\n> Replace the placeholders below.\n\n### Overview\n- **Short description**: "
+        "<one-sentence description>\n- **Tags**: <list of tags>\n- **Source**: <links>\n",
+    ],
+)
+def test_a_readme_that_says_nothing_is_missed(readme: str | None):
+    assert read(readme=readme) == ["missing-metadata"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"Name the bird from its song"', '"Bird songs"'),
+        ('tags = ["audio", "eval"]', 'keywords = ["audio"]'),
+        ('version = "0.1.0"', 'dynamic = ["version"]'),
+        ('packages = ["birds"]', 'include = ["birds/**"]'),
+        ('packages = ["birds"]', 'packages = ["src/birds"]'),
+        ('[tool.hatch.build.targets.wheel]\npackages = ["birds"]\n', ""),
+    ],
+)
+def test_short_or_elsewhere_is_enough(old: str, new: str):
+    assert old in PYPROJECT
+    assert read(pyproject=PYPROJECT.replace(old, new)) == []
+
+
+def test_a_short_readme_is_enough():
+    assert read(readme="Name the bird. One point for the right name.") == []
+
+
+def test_a_module_that_is_not_built_is_named():
+    assert read(pyproject=PYPROJECT.replace('["birds"]\n', '["bird"]\n')) == ["missing-metadata"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import yaml\n",
+        "from yaml import safe_load\n",
+        "def load():\n    import yaml\n    return yaml\n",
+        "import numpy as np\n",
+        "import importlib\nimportlib.import_module('yaml')\n",
+        "import google.auth\n",
+        "try:\n    import yaml\nexcept ValueError:\n    yaml = None\n",
+        "try:\n    import yaml\nexcept ImportError as error:\n    raise SystemExit('!') from error\n",
+        "import notinstalled\n",
+    ],
+)
+def test_an_undeclared_import_is_found(code: str):
+    assert read(code) == ["undeclared-dependency"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, sys, json\nfrom collections import abc\n",
+        "import verifiers.v1 as vf\nfrom pydantic import Field\n",
+        "from datasets import Dataset\n",
+        "from .helper import x\nfrom birds.helper import x\n",
+        "try:\n    import yaml\nexcept ImportError:\n    yaml = None\n",
+        "try:\n    import yaml\nexcept Exception:\n    yaml = None\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy\n",
+        "import typing\nif typing.TYPE_CHECKING:\n    import numpy\n",
+        "import contextlib\nwith contextlib.suppress(ImportError):\n    import yaml\n",
+        "# import yaml\nTEXT = 'import yaml'\n",
+        "from importlib.util import find_spec\nif find_spec('yaml'):\n    import yaml\n",
+    ],
+)
+def test_an_import_that_is_no_dependency_is_left_alone(code: str):
+    assert read(code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "dependencies"),
+    [
+        ("import yaml\n", ("verifiers", "PyYAML>=6")),
+        ("import google.auth\n", ("verifiers", "google_auth")),
+        ("import sympy\n", ("verifiers", "sympy==1.13")),
+    ],
+)
+def test_a_declared_import_is_left_alone(code: str, dependencies: tuple[str, ...]):
+    assert read(code, dependencies=dependencies) == []
+
+
+def test_an_import_of_something_that_is_not_installed_fails():
+    reports = package_reports(package("import nowhere\n"), "birds", installed=INSTALLED)
+    assert found(reports, least=Severity.FAIL) == ["undeclared-dependency"]
+
+
+def test_a_dependency_that_is_never_imported_is_a_note():
+    given = package("import verifiers\n", dependencies=("verifiers", "sympy"))
+    reports = package_reports(given, "birds", installed=INSTALLED)
+    assert found(reports, least=Severity.INFO).count("unused-dependency") == 1
+    assert found(reports) == []
+
+
+def test_tests_beside_the_package_are_not_read():
+    assert (
+        read("", files={"tests/test_birds.py": "import numpy\n", "conftest.py": "import yaml"})
+        == []
+    )
+
+
+FETCHES = [
+    "import requests\nWORDS = requests.get('https://example.org/words').text\n",
+    "from urllib.request import urlopen\ndef load():\n    return urlopen('https://a.example/x')\nx = load\n",
+    "import urllib.request as r\ndef load():\n    r.urlretrieve(URL, 'x')\nx = load\nURL = 'http://b.example'\n",
+    "import httpx\nclass T:\n    async def load(self):\n        async with httpx.AsyncClient() as c:\n"
+    "            return await c.get('https://c.example')\n",
+    "from datasets import load_dataset\ndef load_environment():\n    return load_dataset('openai/gsm8k')\n",
+    "import pandas as pd\nROWS = pd.read_csv('https://d.example/rows.csv')\n",
+    "import socket\ndef f():\n    return socket.create_connection(('e.example', 80))\ng = f\n",
+    "import subprocess\nsubprocess.run(['curl', '-sO', 'https://f.example'])\n",
+    "from huggingface_hub import hf_hub_download\nP = hf_hub_download('a/b', 'c')\n",
+]
+
+
+@pytest.mark.parametrize("code", FETCHES)
+def test_a_network_that_nobody_declared_is_found(code: str):
+    assert "undeclared-network" in read(code, dependencies=EVERYTHING)
+
+
+EVERYTHING = ("verifiers", "requests", "httpx", "pandas", "huggingface_hub", "aiohttp")
+
+
+@pytest.mark.parametrize("code", FETCHES)
+@pytest.mark.parametrize(
+    "readme", ["It downloads its words when it is loaded.", "Needs network access at load time."]
+)
+def test_a_network_that_readme_names_is_left_alone(code: str, readme: str):
+    assert "undeclared-network" not in read(code, readme=readme, dependencies=EVERYTHING)
+
+
+def test_a_readme_that_denies_a_network_does_not_declare_one():
+    code = FETCHES[0]
+    assert "undeclared-network" in read(
+        code, readme="Plays a word game. No network is needed.", dependencies=EVERYTHING
+    )
+
+
+def test_a_network_that_the_settings_permit_is_left_alone():
+    given = package(FETCHES[0], dependencies=EVERYTHING)
+    opened = Egress(mode=Mode.OPEN)
+    for permit in ({"egress": opened}, {"prepare": opened}):
+        assert "undeclared-network" not in found(package_reports(given, "birds", **permit))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "SOURCE = 'https://example.org/words'\n",
+        '"""Words from https://example.org/words."""\n',
+        "from openai import AsyncOpenAI\nC = AsyncOpenAI(base_url='https://api.openai.com/v1')\n",
+        "import httpx\nR = httpx.post('https://api.x.example/v1/chat/completions', json={})\n",
+        "import requests\nR = requests.get('http://localhost:8000/x')\n",
+        "import socket\nS = socket.create_connection(('127.0.0.1', 80))\n",
+        "from datasets import load_dataset\nD = load_dataset('json', data_files='rows.jsonl')\n",
+        "import requests\ndef nobody_calls_this():\n    return requests.get('https://x.example')\n",
+        "from urllib.parse import urlparse\nU = urlparse('https://x.example')\n",
+        "def get(url):\n    return {}[url]\nX = {}.get('key')\n",
+        "PROMPT = 'Use curl https://x.example to fetch'\n",
+    ],
+)
+def test_what_only_looks_like_a_network_is_left_alone(code: str):
+    assert "undeclared-network" not in read(code, dependencies=EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nX = os.environ['GRADER_STRICT']\n",
+        "import os\nX = os.environ.get('GRADER_STRICT')\n",
+        "import os\nX = os.getenv('GRADER_STRICT', '0') == '1'\n",
+        "from os import environ\nX = environ.get('GRADER_STRICT', '')\n",
+        "from os import getenv as g\nX = g('GRADER_STRICT')\n",
+        "import os\nNAME = 'GRADER_STRICT'\nX = os.environ.get(NAME)\n",
+        "import os\nX = 'GRADER_STRICT' in os.environ\n",
+    ],
+)
+def test_a_variable_that_nobody_names_is_found(code: str):
+    assert read(code) == ["undeclared-variable"]
+    assert read(code, readme=README + "\nSet `GRADER_STRICT=1` to refuse near misses.\n") == []
+    given = package_reports(package(code), "birds", secrets=("GRADER_STRICT",))
+    assert "undeclared-variable" not in found(given)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nX = os.environ['HOME']\n",
+        "import os\nX = os.getenv('OPENAI_API_KEY')\n",
+        "import os\nos.environ['TOKENIZERS_PARALLELISM'] = 'false'\n",
+        "import os\nos.environ.setdefault('X_Y', '1')\n",
+        "import os\nX = os.getenv('BIRDS_LOG_LEVEL', 'INFO')\n",
+        "import os\ndef f(name):\n    return os.environ[name]\n",
+        "environ = {}\nX = environ['GRADER_STRICT']\n",
+    ],
+)
+def test_a_variable_that_decides_nothing_is_left_alone(code: str):
+    assert read(code) == []
+
+
+def task(index: int, **row: object) -> Task:
+    prompt = str(row.get("prompt", f"question {index}"))
+    return Task(index=index, key=f"{index:064x}", prompt=prompt, row={"prompt": prompt, **row})
+
+
+TASKS = [task(i, answer=str(i)) for i in range(6)]
+KEYS = [each.key for each in TASKS]
+
+
+@pytest.mark.parametrize(
+    "second", [KEYS[::-1], KEYS[:-1], [*KEYS[:-1], "f" * 64], [*KEYS, KEYS[0]], []]
+)
+def test_a_load_that_differs_is_not_deterministic(second: list[str]):
+    code = "import random\nrows = list(range(9))\nrandom.shuffle(rows)\n"
+    reports = load_reports(package(code), TASKS, (KEYS, second), "birds")
+    assert found(reports) == ["load-not-deterministic"]
+    assert any(f.citations[0].quote == "random.shuffle(rows)" for r in reports for f in r.findings)
+
+
+def test_a_load_that_repeats_is_deterministic():
+    assert found(load_reports(package(), TASKS, (KEYS, list(KEYS)), "birds")) == []
+    assert found(load_reports(package(), TASKS, None, "birds")) == []
+
+
+def test_no_tasks_is_a_failure():
+    assert found(load_reports(package(), [], ([], []), "birds")) == ["no-tasks"]
+
+
+def test_a_field_of_two_types_is_a_note():
+    tasks = [*TASKS, task(7, answer=7)]
+    reports = load_reports(package(), tasks, None, "birds")
+    assert found(reports) == []
+    assert found(reports, least=Severity.INFO) == ["rows-of-other-shapes"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "defect"),
+    [
+        ("Traceback …\nModuleNotFoundError: No module named 'yaml'", "undeclared-dependency"),
+        (
+            '  File "/r/birds/__init__.py", line 1\n    os.environ["A_B"]\nKeyError: \'A_B\'',
+            "undeclared-variable",
+        ),
+        ("httpx.ConnectError: [Errno -2] Name or service not known", "undeclared-network"),
+        ("ValueError: bad rows", "does-not-load"),
+    ],
+)
+def test_a_failure_to_load_is_called_by_its_cause(failure: str, defect: str):
+    reports = failure_report(package("rows = 1\n"), failure, "birds")
+    assert found(reports, least=Severity.FAIL) == [defect]
