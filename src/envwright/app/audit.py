@@ -9,7 +9,8 @@ from pydantic import JsonValue
 
 from envwright.agent import AgentSpec
 from envwright.app.app import App
-from envwright.app.sweep import Watch, plan_request, run_planned, until
+from envwright.app.plan import plan_request
+from envwright.app.sweep import Watch, run_planned, until
 from envwright.audit.assemble import assemble
 from envwright.audit.baseline import Baseline, accept, read_baseline
 from envwright.audit.checks import Rules, check_of, not_applicable, unfinished
