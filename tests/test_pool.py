@@ -15,7 +15,7 @@ class Host:
     pending: dict[int, str] = field(default_factory=dict)
     closed: int = 0
 
-    async def call(self, name, args, *, seconds, patience):
+    async def call(self, name, args, *, seconds, patience, item_seconds):
         self.pending[0] = name
         await asyncio.sleep(0.01)
         self.pending.clear()

@@ -27,7 +27,7 @@ class Host:
     retired: bool = False
     closed: int = 0
 
-    async def call(self, name, args, *, seconds, patience):
+    async def call(self, name, args, *, seconds, patience, item_seconds):
         return name
 
     async def close(self):
