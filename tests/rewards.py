@@ -464,6 +464,14 @@ FAULTY = {
         ECHO,
         Plain(FIXED, one(lambda r, g, p: difflib.SequenceMatcher(None, r, g).ratio())),
     ),
+    "in another case than asked": (
+        ECHO,
+        Plain(
+            [(g, g.title()) for _, g in FIXED],
+            one(lambda r, g, p: after_thought(r).strip(". ").lower() == g.lower()),
+            system="Write the user's line in title case. Reply with the line only.",
+        ),
+    ),
     "anything": (CONSTANT, Plain(BOXED, one(lambda r, g, p: 1.0))),
     "anything that is said": (CONSTANT, Plain(BOXED, one(lambda r, g, p: bool(r.strip())))),
     "tags are all": (

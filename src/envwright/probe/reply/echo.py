@@ -47,7 +47,7 @@ MOST_CASES = 100
 
 def echoes(case: Case) -> dict[str, str]:
     prompt = case.task.prompt
-    if not prompt.strip() or (case.gold is not None and plain(case.gold) == plain(prompt)):
+    if not prompt.strip() or (case.gold is not None and case.gold.strip() == prompt.strip()):
         return {}
     said = {
         "the prompt": prompt,
@@ -122,7 +122,7 @@ class Echo:
             share >= EARNS
             for case, _ in each.hits
             if (reply := amid(pay.sample, case)) is not None
-            and plain(case.gold or "") in plain(case.task.prompt)
+            and (case.gold or "").strip() in case.task.prompt
             and (share := pay.share(case, reply)) is not None
         ]
         return len(told) * 2 > len(each.hits) and sum(told) * 2 < len(told)
