@@ -31,6 +31,7 @@ SOUND, TRUTH = "sound", "truth.toml"
 LEAST = 0.95
 AT_ONCE = 2
 TASKS, SAMPLED = 1000, 100
+MANY = {"num_tasks": TASKS, "max_term": 100}
 IMPORT = "import verifiers.v1"
 LOOK_SECONDS = 0.1
 
@@ -164,7 +165,7 @@ async def probe_sums() -> Seen:
         async with App(settings(home), sandbox="bubblewrap", say=lambda _: None) as app:
             gateway = app.gateway()
             options = AuditOptions(
-                environment=str(SUMS), goal="sums", args={"num_tasks": TASKS}, probe_tasks=SAMPLED
+                environment=str(SUMS), goal="sums", args=MANY, probe_tasks=SAMPLED
             )
             loaded = await app.load(await app.resolve(str(SUMS)), options.args, gateway)
             return await probe(await probing_of(app, options, loaded, gateway, None))
