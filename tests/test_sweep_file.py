@@ -13,6 +13,7 @@ from envwright.settings import ModelTable, Settings, read_file
 from envwright.sweep_file import read_sweep
 from envwright.toml import read_document
 from envwright.trial import Sampling
+from envwright.work.sweep import MOST_TRIALS, refuse_too_many
 from provider import Reply, provider
 from support import EXAMPLES, Finished, make_environment
 
@@ -420,3 +421,10 @@ def test_every_sweep_of_the_examples_can_be_read(settings):
         document = read_document(path)
         flags = Flags(environment=None if "environments" in document.raw else "examples/sums")
         assert read_sweep(path, flags, settings).runs
+
+
+def test_more_trials_than_can_be_planned_are_refused_before_they_are():
+    refuse_too_many(MOST_TRIALS)
+    with pytest.raises(UsageError, match="more than a sweep may have") as refused:
+        refuse_too_many(MOST_TRIALS + 1)
+    assert refused.value.hint

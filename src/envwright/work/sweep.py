@@ -39,6 +39,8 @@ KIND = "sweep"
 HOST_LIMIT = 32
 """Trials at once of agents that ask no model."""
 AT_ONCE = 500
+MOST_TRIALS = 1_000_000
+"""Of one environment in a sweep: all of them are planned at once, in memory."""
 GONE = "the command that ran it is gone"
 
 
@@ -61,6 +63,7 @@ def plan_trials(
     request: Request, loaded: Loaded, cast: Cast, tasks: Sequence[Task], store: Store
 ) -> tuple[Plan, dict[str, TrialSpec]]:
     """The plan, and its trials by id."""
+    refuse_too_many(len(tasks) * len(request.agents) * request.trials)
     revision = loaded.environment.revision
     seating = seating_of(request, loaded.environment, cast)
     plan = Plan(
@@ -82,6 +85,14 @@ def plan_trials(
     names = [str(agent) for agent in request.agents]
     first = store.read(sweeps.next_n, revision, names) if request.fresh else 0
     return plan, {spec.id: spec for spec in trials_of(plan, revision, first)}
+
+
+def refuse_too_many(trials: int) -> None:
+    if trials > MOST_TRIALS:
+        raise UsageError(
+            f"{trials:,} trials of one environment are more than a sweep may have ({MOST_TRIALS:,})",
+            hint="lower --trials, or choose tasks with -n",
+        )
 
 
 def new_sweep_id() -> str:
