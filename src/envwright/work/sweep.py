@@ -90,7 +90,7 @@ def plan_trials(
 def refuse_too_many(trials: int) -> None:
     if trials > MOST_TRIALS:
         raise UsageError(
-            f"{trials:,} trials of one environment are more than a sweep may have ({MOST_TRIALS:,})",
+            f"{trials:,} trials are more than a sweep may have ({MOST_TRIALS:,})",
             hint="lower --trials, or choose tasks with -n",
         )
 
