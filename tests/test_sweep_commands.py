@@ -121,8 +121,10 @@ def test_a_sweep_is_submitted_drained_and_every_trial_is_counted_once(site, drai
         "noop": {**of_agent, "solved": 0, "mean_reward": 0.0},
     }
     assert (after["spent_tokens"], after["wasted_tokens"]) == (2 * 15, 0)
+    # Nobody knows the price of its model: that is no zero.
+    assert (before["spent_usd"], after["spent_usd"]) == (0.0, None)
     listed = site.inside("sweep", "list", "--label", "first", "--json").lines
-    assert [(row["sweep"], row["state"]) for row in listed] == [(sweep, "done")]
+    assert [(r["sweep"], r["state"], r["spent_usd"]) for r in listed] == [(sweep, "done", None)]
     assert site.inside("sweep", "list", "--label", "no such", "--json").out == ""
 
 

@@ -293,6 +293,7 @@ async def retry(app: App, text: str) -> tuple[str, str]:
 
 def list_sweeps(app: App, count: int, label: str | None) -> list[Json]:
     rows = app.store.read(sweeps.list_sweeps, count, label)
+    unknown = app.store.read(results.of_unknown_cost, [row.id for row in rows])
     return [
         {
             "sweep": row.id,
@@ -303,7 +304,7 @@ def list_sweeps(app: App, count: int, label: str | None) -> list[Json]:
             "priority": row.priority,
             "created_at": row.created_at.isoformat(),
             "spent_tokens": row.spent_tokens,
-            "spent_usd": row.spent_usd,
+            "spent_usd": None if row.id in unknown else row.spent_usd,
         }
         for row in rows
     ]
@@ -319,6 +320,7 @@ async def status(app: App, text: str) -> Json:
     for name, found in result.agents.items():
         agents.setdefault(name, counted(Counts()))["mean_reward"] = found.mean_reward
     total = counted(sum(counts.values(), Counts()))
+    unknown = await asyncio.to_thread(app.store.read, results.of_unknown_cost, [row.id])
     return {
         "sweep": row.id,
         "state": str(row.state),
@@ -327,7 +329,7 @@ async def status(app: App, text: str) -> Json:
         "labels": list(row.labels),
         **total,
         "spent_tokens": row.spent_tokens,
-        "spent_usd": row.spent_usd,
+        "spent_usd": None if unknown else row.spent_usd,
         "wasted_tokens": await asyncio.to_thread(app.store.read, results.wasted_tokens, row.id),
         "agents": agents,
     }

@@ -8,10 +8,13 @@ import click
 
 from envwright.app import App
 from envwright.app import queue as queues
-from envwright.cli.output import cell, console, print_json_line, say, table, usd_text
+from envwright.cli.output import cell, console, print_json_line, say, short, table, usd_text
 from envwright.cli.shared import json_option, run_async
 from envwright.cli.sweep_options import POSITIVE, finite
 from envwright.record import Json
+
+WHY_WIDTH = 48
+"""Of what is said beside a time in a table; --json has all of it."""
 
 
 @click.group()
@@ -48,7 +51,7 @@ def cells(row: Json) -> list[str]:
     names = ("queue", "limit", "live_limit", "running", "waiting", "parked")
     until = row["parked_until"]
     shown = "" if until is None else str(until).partition(".")[0].replace("T", " ")
-    why = f" ({row['why']})" if row["why"] and until is not None else ""
+    why = f" ({short(str(row['why']), WHY_WIDTH)})" if row["why"] and until is not None else ""
     more = [f"{shown}{why}", str(row["rate_limited"]), f"{row['per_minute']:.1f}"]
     return [*(str(row[name]) for name in names), *more, usd_text(row["spend_usd"])]
 

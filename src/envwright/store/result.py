@@ -140,6 +140,19 @@ def unpriced() -> sa.ColumnElement[int]:
     return sa.func.sum(sa.case((sa.and_(billed, call.c.cost_usd.is_(None)), 1), else_=0))
 
 
+def of_unknown_cost(connection: sa.Connection, sweeps: Sequence[str]) -> set[str]:
+    """Those of these sweeps in whose trials a call was paid for at a price that is not known."""
+    call, link = schema.model_call, schema.sweep_trial
+    statement = (
+        sa.select(link.c.sweep)
+        .join(call, call.c.trial == link.c.trial)
+        .where(link.c.sweep.in_(sweeps))
+        .group_by(link.c.sweep)
+        .having(unpriced() > 0)
+    )
+    return set(connection.execute(statement).scalars())
+
+
 def failure_counts(connection: sa.Connection, sweep: str, most: int = 5) -> dict[str, int]:
     """Why trials failed: the cause and the last line of its detail, the most frequent first."""
     trial = schema.trial
