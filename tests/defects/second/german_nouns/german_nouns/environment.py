@@ -23,7 +23,7 @@ die Mutter: mother
 das Feuer: fire
 die Schule: school
 das Buch: book
-der Hahn: rooster
+die Biene: bee
 die Milch: milk
 der Stuhl: chair
 der Tisch: table
