@@ -51,7 +51,7 @@ class PolicyTaskset(vf.Taskset[PasswordTask, PolicyConfig]):
         rng = random.Random(self.config.seed)
         seen: set[str] = set()
         while len(seen) < self.config.num_tasks:
-            password = "".join(rng.choices(ALPHABET, k=rng.randint(5, 12)))
+            password = "".join(rng.choices(ALPHABET, k=rng.randint(4, 11)))
             if password in seen:
                 continue
             seen.add(password)
