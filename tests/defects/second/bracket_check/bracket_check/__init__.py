@@ -1,0 +1,3 @@
+from bracket_check.taskset import Brackets
+
+__all__ = ["Brackets"]

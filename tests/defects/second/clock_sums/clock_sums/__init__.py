@@ -1,0 +1,5 @@
+"""Sums on the 24-hour clock."""
+
+from clock_sums.environment import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,5 @@
+"""A code-breaking game."""
+
+from code_breaker.environment import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,5 @@
+"""Questions about a small register of companies."""
+
+from .env import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,5 @@
+"""Days between dates."""
+
+from day_counter.taskset import DayCounter
+
+__all__ = ["DayCounter"]

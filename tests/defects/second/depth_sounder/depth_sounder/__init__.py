@@ -1,0 +1,5 @@
+"""Find the wreck."""
+
+from depth_sounder.game import load_environment
+
+__all__ = ["load_environment"]

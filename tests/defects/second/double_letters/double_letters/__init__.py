@@ -1,0 +1,5 @@
+"""Words with doubled letters."""
+
+from double_letters.taskset import LettersTaskset
+
+__all__ = ["LettersTaskset"]

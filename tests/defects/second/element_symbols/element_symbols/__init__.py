@@ -1,0 +1,5 @@
+"""Symbols of the elements."""
+
+from element_symbols.taskset import SymbolTaskset
+
+__all__ = ["SymbolTaskset"]

@@ -1,0 +1,5 @@
+"""Everyday phenomena, explained and judged."""
+
+from everyday_science.taskset import ScienceTaskset
+
+__all__ = ["ScienceTaskset"]

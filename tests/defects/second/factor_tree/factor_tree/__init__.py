@@ -1,0 +1,3 @@
+from factor_tree.taskset import FactorTaskset
+
+__all__ = ["FactorTaskset"]

@@ -1,0 +1,3 @@
+from garden_plans.taskset import Gardens
+
+__all__ = ["Gardens"]

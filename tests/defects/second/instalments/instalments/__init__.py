@@ -1,0 +1,3 @@
+from instalments.loans import Loans
+
+__all__ = ["Loans"]

@@ -1,0 +1,3 @@
+from invoice_totals.taskset import Invoices
+
+__all__ = ["Invoices"]

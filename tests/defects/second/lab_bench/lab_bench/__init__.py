@@ -1,0 +1,3 @@
+from lab_bench.taskset import LabTaskset
+
+__all__ = ["LabTaskset"]

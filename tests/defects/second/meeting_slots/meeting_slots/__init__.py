@@ -1,0 +1,3 @@
+from meeting_slots.taskset import MeetingTaskset
+
+__all__ = ["MeetingTaskset"]

@@ -1,0 +1,5 @@
+"""Morse messages to decode."""
+
+from morse_desk.taskset import MorseTaskset
+
+__all__ = ["MorseTaskset"]

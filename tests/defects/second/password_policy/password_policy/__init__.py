@@ -1,0 +1,5 @@
+"""Passwords against a policy."""
+
+from password_policy.taskset import PolicyTaskset
+
+__all__ = ["PolicyTaskset"]

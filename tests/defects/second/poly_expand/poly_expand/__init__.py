@@ -1,0 +1,3 @@
+from poly_expand.taskset import PolyTaskset
+
+__all__ = ["PolyTaskset"]

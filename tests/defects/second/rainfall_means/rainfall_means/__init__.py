@@ -1,0 +1,3 @@
+from rainfall_means.taskset import Rainfall
+
+__all__ = ["Rainfall"]

@@ -1,0 +1,5 @@
+"""Recipes to scale."""
+
+from recipe_scaling.taskset import RecipeTaskset
+
+__all__ = ["RecipeTaskset"]

@@ -1,0 +1,3 @@
+from resistor_bands.taskset import Resistors
+
+__all__ = ["Resistors"]

@@ -1,0 +1,3 @@
+from risk_quiz.taskset import RiskQuiz
+
+__all__ = ["RiskQuiz"]

@@ -1,0 +1,3 @@
+from roman_year.taskset import RomanTaskset
+
+__all__ = ["RomanTaskset"]

@@ -1,0 +1,5 @@
+"""Years as Roman numerals."""
+
+from roman_years.taskset import RomanTaskset
+
+__all__ = ["RomanTaskset"]

@@ -1,0 +1,3 @@
+from site_inspection.taskset import Inspections
+
+__all__ = ["Inspections"]

@@ -1,0 +1,3 @@
+from survey_lengths.taskset import SurveyTaskset
+
+__all__ = ["SurveyTaskset"]

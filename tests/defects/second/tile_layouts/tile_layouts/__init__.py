@@ -1,0 +1,3 @@
+from tile_layouts.taskset import TileTaskset
+
+__all__ = ["TileTaskset"]

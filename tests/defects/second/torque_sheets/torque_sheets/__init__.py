@@ -1,0 +1,5 @@
+"""Maintenance sheets behind a file tool."""
+
+from torque_sheets.taskset import TorqueTaskset
+
+__all__ = ["TorqueTaskset"]

@@ -1,0 +1,3 @@
+from warehouse_stock.taskset import Warehouse
+
+__all__ = ["Warehouse"]

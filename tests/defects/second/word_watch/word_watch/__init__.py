@@ -1,0 +1,3 @@
+from word_watch.taskset import WatchTaskset
+
+__all__ = ["WatchTaskset"]
