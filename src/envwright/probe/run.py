@@ -99,6 +99,7 @@ async def run_probes(
     notice(f"scored {scored} replies in {seconds:.1f} s")
     repeated = await repeats(bench, sample, told)
     told |= await crash(bench.scorer, sample)
+    told |= bench.stage.toll.culprits
     stopped = bench.scorer.stopped
     reports = [
         with_gap(report, wanted[id(probe)], told, stopped)
@@ -107,7 +108,10 @@ async def run_probes(
     ]
     reports += [report for probe in (Raises(), Hangs()) for report in probe.read(sample, told)]
     reports += read_repeats(sample, repeated)
-    reports += await look_at_episodes(bench, sample, documents)
+    if (why := bench.stage.toll.too_much(bench.stage.patience)) is not None:
+        reports += unfinished(EPISODE_RULES, why)
+    else:
+        reports += await look_at_episodes(bench, sample, documents)
     if (spoiled := bench.spoiled) is not None:
         return Probed((*unfinished(rules, spoiled), *judged), told, scored, seconds)
     return Probed((*reports, *judged), told, scored, seconds)
@@ -147,6 +151,8 @@ async def crash(scorer: Scorer, sample: Sample) -> Told:
 async def repeats(bench: Bench, sample: Sample, told: Told) -> Repeated:
     tries = worth_repeating(sample, told)
     first: list[Pass] = [[told[each] for each in tries]]
+    if (why := bench.scorer.stopped) is not None:
+        return Repeated(tries, tuple(first), why_not=why)
     first.append(await bench.scorer.again(tries))
     first.append((await bench.scorer.again(tries[::-1]))[::-1])
     repeated = Repeated(tries, tuple(first))
