@@ -8,7 +8,6 @@ from envwright.environment import Environment, Kind, Signal, Task, TaskCount
 from envwright.finding import Severity
 from envwright.probe.behaviour.hangs import Hangs, is_steep
 from envwright.probe.behaviour.oddity import SIZES, growing
-from envwright.probe.behaviour.opens import Opens
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
@@ -142,19 +141,12 @@ def test_parts_are_not_compared_on_too_few_replies():
     assert reports[0].extent is Extent.UNFINISHED and not reports[0].findings
 
 
-def test_junk_that_is_paid_is_told_only_where_a_wrong_answer_is_not():
+def test_what_the_source_makes_suspect_is_tried_first_bare_and_in_the_place_of_the_gold():
     sample = sample_of()
-    probe = Opens()
-    tries = probe.tries(sample)
-    golds = {case.said for case in sample.cases}
-    open_ = {each: Tried(0.0 if each.reply in golds else 1.0) for each in tries}
-    (found,) = findings(probe.read(sample, open_), "EW409")
-    assert "on 6 of 6 tasks" in found.statement
-    anything = {each: Tried(1.0) for each in tries}
-    assert not findings(probe.read(sample, anything), "EW409")
-    sound = {each: Tried(0.0) for each in tries}
-    assert not findings(probe.read(sample, sound), "EW409")
-    assert probe.read(sample_of(gold=False), {})[0].extent is Extent.NO_GOLD
+    first = next(Hangs().families(sample, ["((!"]))
+    assert {each.index for each in first} == {sample.cases[0].task.index}
+    assert first[0].reply == "((!" and all("((!" in each.reply for each in first)
+    assert next(Hangs().families(sample)) == []
 
 
 TRIES = (Try(0, "a"), Try(1, "b"))

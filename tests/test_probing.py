@@ -89,6 +89,35 @@ def test_a_regex_bomb_and_a_memory_are_named_with_their_input_and_the_run_ends(b
     assert {case.best for case in sample.cases} == {1.0}
 
 
+HOSTILE = """
+@vf.reward(weight=1.0)
+async def correct(self, trace: vf.Trace) -> float:
+    {does}
+    return 1.0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("does", "rule", "said"),
+    [
+        ("while True: pass", "EW404", "'0' does not end"),
+        ("os._exit(3)", "EW405", "exit code 3 (at hostile/__init__.py:"),
+    ],
+)
+def test_where_no_reply_is_survived_two_are_named_and_the_rest_is_left(
+    bed, tmp_path, does, rule, said
+):
+    root = make_environment(tmp_path, name="hostile", task=HOSTILE.format(does=does))
+    _, reports = run(bed, root)
+    found = hits(reports)
+    assert set(found) == {rule} and said in found[rule]
+    assert 1 <= len(reports[rule].findings) <= 2
+    for each in ("EW401", "EW402", "EW407"):
+        assert reports[each].extent is Extent.UNFINISHED
+        assert "each of the first 2 replies ended its process" in reports[each].reason
+
+
 DICE = """
 @vf.reward(weight=1.0)
 async def correct(self, trace: vf.Trace) -> float:

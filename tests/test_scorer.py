@@ -51,7 +51,7 @@ def test_whoever_ends_the_process_is_named_and_the_rest_is_scored(bed, culprit, 
     assert by_reply["please shout"].written_bytes > 90 * 2**20
     assert by_reply["please be slow"].seconds > 0.2
     assert scorer.stopped is None
-    assert {each.reply for each in scorer.strikes.culprits} == {
+    assert {each.reply for each in scorer.strikes.toll.culprits} == {
         "please exit",
         "please loop",
         "please wait",

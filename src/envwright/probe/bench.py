@@ -124,8 +124,10 @@ async def open_bench(
 def scorer_for(stage: Stage, tasks: Sequence[Task]) -> Scorer:
     if needs_episodes(stage.loaded.environment):
         return EpisodeScorer(stage, tasks)
-    return HostScorer(stage.loaded, tasks, token=stage.token, patience=stage.patience)
+    return HostScorer(
+        stage.loaded, tasks, token=stage.token, patience=stage.patience, toll=stage.toll
+    )
 
 
 def stage_on(loaded: Loaded, stage: Stage) -> Stage:
-    return Stage(loaded, stage.token, stage.patience, stage.played)
+    return replace(stage, loaded=loaded)

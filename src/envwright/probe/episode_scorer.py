@@ -23,7 +23,7 @@ class EpisodeScorer:
         self._stage = stage
         self._tasks = {task.index: task for task in tasks}
         self._told: dict[Try, Tried] = {}
-        self.strikes = Strikes(stage.patience)
+        self.strikes = Strikes(stage.patience, stage.toll)
 
     @property
     def stopped(self) -> str | None:
@@ -53,6 +53,12 @@ class EpisodeScorer:
                 if not self.strikes.is_barred(tries[place]):
                     results[place] = await self._try(tries[place])
 
+        # One after the other until any is survived: a process that ends has no neighbours then.
+        while not self.strikes.toll.survived and self.stopped is None:
+            if (place := next(places, None)) is None:
+                return results
+            results[place] = await self._try(tries[place])
+            self.strikes.spent_seconds = spent + time.monotonic() - begun
         async with asyncio.TaskGroup() as players:
             for _ in range(min(at_once, len(tries))):
                 players.create_task(player())
@@ -63,9 +69,13 @@ class EpisodeScorer:
         played = await self._stage.play(task, script, last_again=True)
         if played.ended is not None and not played.charged and self.stopped is None:
             played = await self._stage.play(task, script, last_again=True, isolated=True)
-        if played.ended is not None:
-            self.strikes.charge(each)
-        return tried_of(played)
+        tried, toll = tried_of(played), self.strikes.toll
+        if tried.ended is None:
+            toll.survived = True
+        else:
+            toll.charge(each, tried)
+            toll.lost_seconds += played.seconds
+        return tried
 
 
 def tried_of(played: Played) -> Tried:

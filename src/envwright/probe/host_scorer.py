@@ -13,7 +13,7 @@ from envwright.errors import EnvwrightError
 from envwright.host import CallError, HostDied, Loaded, Scoring
 from envwright.host.load import read_scoring, traceback_end
 from envwright.probe.evidence import TOTAL
-from envwright.probe.patience import PATIENT, Patience, Strikes
+from envwright.probe.patience import PATIENT, Patience, Strikes, Toll
 from envwright.probe.scoring import Told, Tried, Try
 from envwright.record import Json, mapping
 from envwright.record import items as listed
@@ -37,6 +37,7 @@ class HostScorer:
         *,
         token: str | None = None,
         patience: Patience = PATIENT,
+        toll: Toll | None = None,
     ) -> None:
         self._loaded = loaded
         self._keys = {task.index: task.key for task in tasks}
@@ -46,7 +47,7 @@ class HostScorer:
         self._is_warm = False
         self._stillborn = 0
         self._harmless: Try | None = None
-        self.strikes = Strikes(patience)
+        self.strikes = Strikes(patience, toll or Toll())
 
     @property
     def stopped(self) -> str | None:
@@ -67,22 +68,38 @@ class HostScorer:
             waiting = [place for place in waiting if not self.strikes.is_barred(tries[place])]
             if not (places := self._next(waiting, tries)):
                 break
-            begun = time.monotonic()
-            await self._warm_up()
-            settled = await self._ask([tries[place] for place in places])
-            self.strikes.spent_seconds += time.monotonic() - begun
+            begun, was_warm = time.monotonic(), self._is_warm
+            await self._warm_up(tries[places[0]].index)
+            settled = {}
+            if self.stopped is None:
+                settled = await self._ask([tries[place] for place in places])
+            seconds = time.monotonic() - begun
+            self.strikes.spent_seconds += seconds
+            if self._toll.count and not (was_warm and self._is_warm):
+                self._toll.lost_seconds += seconds
             for at, tried in settled.items():
                 results[places[at]] = tried
             done = {places[at] for at in settled}
             waiting = [place for place in waiting if place not in done]
         return results
 
-    async def _warm_up(self) -> None:
-        """Begin a process after one that ended with a reply that is known to be harmless."""
-        if not self._is_warm and self._harmless is not None:
-            harmless, self._harmless = self._harmless, None
-            if await self._ask([harmless]):
-                self._harmless = harmless
+    @property
+    def _toll(self) -> Toll:
+        return self.strikes.toll
+
+    async def _warm_up(self, index: int) -> None:
+        """Begin a process after one that ended with a reply that is known to be harmless.
+
+        Where none is known yet, an empty one shows whether any is survived at all.
+        """
+        if self._is_warm or not (self._harmless or (self._toll.count and not self._toll.survived)):
+            return
+        harmless, self._harmless = self._harmless or Try(index, ""), None
+        settled = await self._ask([harmless])
+        if settled and settled[0].ended is None:
+            self._harmless = harmless
+        if settled:
+            self._told.setdefault(harmless, settled[0])
 
     def _next(self, waiting: list[int], tries: Sequence[Try]) -> list[int]:
         """As many as one call takes: a single one where the process is new."""
@@ -130,7 +147,7 @@ class HostScorer:
             # What is read and imported once is no time of the reply's.
             told = [replace(tried, seconds=0.0, cpu_seconds=0.0) for tried in told]
             self._harmless = tries[0]
-        self._is_warm, self._stillborn = True, 0
+        self._is_warm, self._stillborn, self._toll.survived = True, 0, True
         if len(told) != len(tries):
             self.strikes.lost = f"it was asked for {len(tries)} scores and told {len(told)}"
             return {}
@@ -145,9 +162,10 @@ class HostScorer:
         if not died.alone and not self._alone:
             self._alone = True
             return {}
-        self.strikes.charge(tries[died.at])
         ended = f"{died.why}{traceback_end(died.tail)}"
-        return {died.at: Tried(None, ended=ended, late=died.late)}
+        tried = Tried(None, ended=ended, late=died.late)
+        self._toll.charge(tries[died.at], tried)
+        return {died.at: tried}
 
 
 def tried_of(answer: Json) -> Tried:

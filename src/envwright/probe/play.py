@@ -8,7 +8,7 @@ from envwright.environment import Environment, Task
 from envwright.errors import Cause, EnvwrightError
 from envwright.host import CallError, HostDied, Loaded
 from envwright.host.load import traceback_end
-from envwright.probe.patience import Patience
+from envwright.probe.patience import Patience, Toll
 from envwright.record import Json, mapping
 from envwright.trace import Trace
 from envwright.trace.verifiers import EpisodeRecord, read_episode
@@ -58,6 +58,7 @@ class Stage:
     patience: Patience
     played: tuple[str, ...] = ()
     """Seats that a model plays."""
+    toll: Toll = field(default_factory=Toll)
 
     @property
     def seat(self) -> str | None:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from envwright.errors import EnvwrightError
 from envwright.host import CallError, HostDied, Loaded
 from envwright.probe.behaviour.hangs import Hangs
-from envwright.probe.behaviour.opens import Opens
 from envwright.probe.behaviour.output import Output
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
@@ -64,7 +63,7 @@ class Probed:
 
 def behaviour_probes(documents: str) -> list[ReplyProbe]:
     """The EW4 probes that read scored replies; `documents` is README and docstrings."""
-    return [Range(Declared(documents)), Parts(documents), Opens(), Output()]
+    return [Range(Declared(documents)), Parts(documents), Output()]
 
 
 def behaviour_rules() -> tuple[Rule, ...]:
@@ -83,8 +82,12 @@ async def run_probes(
     sample: Sample,
     probes: Sequence[ReplyProbe],
     notice: Notice = lambda said: None,
+    suspected: Sequence[str] = (),
 ) -> Probed:
-    """A report for every rule of the probes, of EW4 and of EW6."""
+    """A report for every rule of the probes, of EW4 and of EW6.
+
+    `suspected` are replies that its source makes one expect to hang.
+    """
     rules = [*(rule for probe in probes for rule in probe.rules), *behaviour_rules()]
     judged = await look_at_judge(bench.loaded, sample, bench.gateway, bench.stage.patience)
     if (why := bench.unscorable or (None if sample.cases else "it has no task to try")) is not None:
@@ -98,7 +101,8 @@ async def run_probes(
     scored, seconds = len(told), time.monotonic() - begun
     notice(f"scored {scored} replies in {seconds:.1f} s")
     repeated = await repeats(bench, sample, told)
-    told |= await crash(bench.scorer, sample)
+    told |= await crash(bench.scorer, sample, suspected)
+    told |= bench.stage.toll.culprits
     stopped = bench.scorer.stopped
     reports = [
         with_gap(report, wanted[id(probe)], told, stopped)
@@ -107,7 +111,10 @@ async def run_probes(
     ]
     reports += [report for probe in (Raises(), Hangs()) for report in probe.read(sample, told)]
     reports += read_repeats(sample, repeated)
-    reports += await look_at_episodes(bench, sample, documents)
+    if (why := bench.stage.toll.too_much(bench.stage.patience)) is not None:
+        reports += unfinished(EPISODE_RULES, why)
+    else:
+        reports += await look_at_episodes(bench, sample, documents)
     if (spoiled := bench.spoiled) is not None:
         return Probed((*unfinished(rules, spoiled), *judged), told, scored, seconds)
     return Probed((*reports, *judged), told, scored, seconds)
@@ -120,8 +127,8 @@ def by_task(sample: Sample, wanted: Iterable[Sequence[Try]]) -> list[Try]:
     return sorted(tries, key=lambda each: place[each.index])
 
 
-async def crash(scorer: Scorer, sample: Sample) -> Told:
-    """Odd replies, then ones that grow, until it is clear that they are not survived."""
+async def crash(scorer: Scorer, sample: Sample, suspected: Sequence[str] = ()) -> Told:
+    """Odd, suspected and growing replies, until it is clear that they are not survived."""
     told: dict[Try, Tried] = {}
 
     async def survived(tries: Sequence[Try]) -> bool:
@@ -134,7 +141,7 @@ async def crash(scorer: Scorer, sample: Sample) -> Told:
     for tries in by_reply.values():
         if not await survived(tries[:1]) or not await survived(tries):
             return told
-    for family in Hangs().families(sample):
+    for family in Hangs().families(sample, suspected):
         # The longest last, and none after one that does not end.
         for each in family:
             if not await survived([each]):
@@ -147,6 +154,8 @@ async def crash(scorer: Scorer, sample: Sample) -> Told:
 async def repeats(bench: Bench, sample: Sample, told: Told) -> Repeated:
     tries = worth_repeating(sample, told)
     first: list[Pass] = [[told[each] for each in tries]]
+    if (why := bench.scorer.stopped) is not None:
+        return Repeated(tries, tuple(first), why_not=why)
     first.append(await bench.scorer.again(tries))
     first.append((await bench.scorer.again(tries[::-1]))[::-1])
     repeated = Repeated(tries, tuple(first))

@@ -37,7 +37,7 @@ from envwright.probe.rule import Report
 from envwright.probe.rules import RULES
 from envwright.probe.run import run_probes
 from envwright.probe.scoring import Told
-from envwright.probe.source import source_reports
+from envwright.probe.source import slow_replies, source_reports
 from envwright.record import Json
 from envwright.trial.plan import draw
 from envwright_host.gold import dig
@@ -121,7 +121,8 @@ async def probe(probing: Probing) -> Seen:
         )
         sample = replace(gold, name=probing.command)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
-        probed = await run_probes(bench, sample, PROBES, probing.say)
+        suspected = slow_replies(package)
+        probed = await run_probes(bench, sample, PROBES, probing.say, suspected)
         cases = all_cases(tasks, sample, probing.gold_field)
         told: Told = {}
         if bench.unscorable is None:

@@ -20,7 +20,8 @@ HANGS = Rule(
     defect="hangs",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="every reply of every probe, and long runs of what regular expressions stumble over",
+    tries="every reply of every probe, and long runs of what regular expressions stumble over, "
+    "those in its source among them",
     hit="scoring does not end in time, takes seconds, or its time grows faster than the reply",
     why="training stands still while one rollout is scored",
     exempt="rewards that run programs may take a few seconds",
@@ -39,9 +40,14 @@ class Hangs:
 
     rules = (HANGS,)
 
-    def families(self, sample: Sample) -> Iterator[list[Try]]:
-        """Tries that belong together; after one that hangs the rest adds nothing."""
+    def families(self, sample: Sample, suspected: Sequence[str] = ()) -> Iterator[list[Try]]:
+        """Tries that belong together; after one that hangs the rest adds nothing.
+
+        `suspected` are replies that its source makes one expect it of.
+        """
         for case in sample.cases[:1]:
+            formed = [formed_in(case, text) for text in suspected]
+            yield [Try(case.task.index, text) for text in (*suspected, *formed) if text is not None]
             for _, unit, end in GROWING:
                 yield [Try(case.task.index, text) for text in texts_of(unit, end)]
                 if formed := [formed_in(case, text) for text in texts_of(unit, end)]:

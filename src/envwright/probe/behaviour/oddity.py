@@ -1,8 +1,8 @@
 """Replies that a model can give and an author seldom thinks of; a row each.
 
 Some stand alone, others take the place of the gold in the wording that is paid, so that
-what reads the reply comes to them. Lone surrogates are not among them: verifiers' own
-messages refuse them before any reward is asked.
+what reads the reply comes to them. Lone surrogates are not among them: a host spells them out
+as it reads what it is sent, so that no reward would see one.
 """
 
 from collections.abc import Iterator

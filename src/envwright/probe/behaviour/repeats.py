@@ -81,9 +81,11 @@ def is_same(one: Tried, other: Tried) -> bool:
 def worth_repeating(sample: Sample, told: Told) -> tuple[Try, ...]:
     """Some of what was told: golds, and other replies of many tasks; nothing that ended."""
     golds = [Try(case.task.index, case.said) for case in sample.cases if case.said is not None]
-    live = [each for each, tried in told.items() if tried.ended is None and len(each.reply) < 5000]
+    ended = {each for each, tried in told.items() if tried.ended is not None}
+    live = [each for each in told if each not in ended and len(each.reply) < 5000]
     step = max(1, len(live) // MOST_TRIES)
-    chosen = [*(gold for gold in golds[: MOST_TRIES // 3] if gold in told), *live[::step]]
+    known = [gold for gold in golds if gold in told and gold not in ended]
+    chosen = [*known[: MOST_TRIES // 3], *live[::step]]
     return tuple(dict.fromkeys(chosen))[:MOST_TRIES]
 
 

@@ -142,9 +142,14 @@ def asked_calls(tool: Tool, case: Case) -> list[Json]:
     texts = [found.group(found.lastindex or 0) for found in WORD.finditer(case.task.prompt)]
     ids = [str(case.task.row[n]) for n in ("id", "task_id", "name") if n in case.task.row]
     said = list(dict.fromkeys([*ids, str(case.task.index), *reversed(texts)]))[: WORDS + 2]
-    if len(tool.texts) != 1:
-        return []
-    return [{**plain_call(tool), tool.texts[0]: text} for text in said]
+    match tool.texts, tool.numbers:
+        case [name], _:
+            return [{**plain_call(tool), name: text} for text in said]
+        case [], [name]:
+            numbers = [int(text) for text in said if text.isdecimal() and len(text) < 19]
+            return [{**plain_call(tool), name: number} for number in numbers]
+        case _:
+            return []
 
 
 def script_command(sample: Sample, case: Case, calls: Sequence[Json]) -> str:

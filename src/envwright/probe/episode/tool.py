@@ -35,6 +35,12 @@ class Tool:
         """Its parameters that take any text."""
         return [n for n, p in self.properties.items() if type_of(p) == "string" and "enum" not in p]
 
+    @property
+    def numbers(self) -> list[str]:
+        """Its parameters that take any whole number."""
+        kinds = self.properties.items()
+        return [n for n, p in kinds if type_of(p) == "integer" and "enum" not in p]
+
 
 @dataclass(frozen=True, slots=True)
 class Called:

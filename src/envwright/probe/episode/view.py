@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case
-from envwright.probe.episode.tool import Called, Tool
+from envwright.probe.episode.tool import Called, Tool, parsed
 from envwright.probe.episode.tools import tool_finding
 from envwright.probe.evidence import shown
 from envwright.probe.play import Played
 from envwright.probe.rule import Check, Rule
+from envwright.record import mapping
 from envwright.trace import Role
 
 IN_VIEW = Rule(
@@ -20,7 +21,8 @@ IN_VIEW = Rule(
     severity=Severity.FAIL,
     tries="tools with empty and plain arguments and with words of the question, tools' "
     "descriptions, and what the environment says before the agent has answered",
-    hit="the gold stands there under the name of an answer, or alone",
+    hit="the gold stands there under the name of an answer, or alone; where the question lists "
+    "what to choose from, under the name of what it asks for",
     why="the model learns where the key lies",
     exempt="looking the answer up is the task: then it stands there under a name of its own",
 )
@@ -45,12 +47,34 @@ def shows(case: Case, text: str, field: str | None) -> str | None:
     return named(gold, text, field)
 
 
+def chosen(case: Case, call: Called) -> str | None:
+    """Where a record that was asked for holds the choice that the agent is to make.
+
+    What is looked up is not told beforehand: here the question lists the gold beside others,
+    so that it is to be worked out, and the record has one value for what is asked.
+    """
+    gold, prompt = (case.gold or "").strip(), case.task.prompt
+    record = mapping(parsed(call.answer))
+    given = {str(value) for value in call.arguments.values()}
+    if len(gold) < 2 or gold in given or not has_word(gold, prompt):
+        return None
+    if not any(has_word(value, prompt) for value in given):
+        return None
+    keys = [name for name, value in record.items() if value == gold and has_word(name, prompt)]
+    return f"{keys[0]}: {gold}" if keys else None
+
+
+def has_word(word: str, text: str) -> bool:
+    return bool(word) and bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE))
+
+
 def in_answers(
     case: Case, called: Sequence[Called], field: str | None, reproduce: str
 ) -> Iterator[Finding]:
     for call in called:
         given = " ".join(str(value) for value in call.arguments.values())
-        if call.raised or not (found := shows(case, call.answer, field)) or found in given:
+        found = shows(case, call.answer, field) or chosen(case, call)
+        if call.raised or not found or found in given:
             continue
         yield tool_finding(
             IN_VIEW,

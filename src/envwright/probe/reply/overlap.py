@@ -12,7 +12,7 @@ NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING = "EW301", "EW302", "EW303", "EW304", 
 WRONG, GOLD, EQUIVALENT, LENGTH, MONOTONE = "EW306", "EW307", "EW308", "EW309", "EW310"
 FAILS_OPEN = "EW311"
 NOT_DETERMINISTIC, REMEMBERS, OUT_OF_RANGE = "EW401", "EW402", "EW407"
-DEAD_PART, OPENS = "EW408", "EW409"
+DEAD_PART = "EW408"
 MISSING_GOLD, ANSWER_IN_PROMPT = "EW204", "EW205"
 
 PAYS = frozenset((NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING, WRONG, FAILS_OPEN))
@@ -24,17 +24,17 @@ EXPLAINS: dict[str, frozenset[str]] = {
     NOT_DETERMINISTIC: REPLIES,
     REMEMBERS: REPLIES,
     # More of it earns more: whatever is long enough is paid.
-    LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE, OUT_OF_RANGE, OPENS},
+    LENGTH: PAYS | {GOLD, EQUIVALENT, MONOTONE, OUT_OF_RANGE},
     # Any text is paid: silence, echoes, lists and wrong answers are texts.
-    CONSTANT: PAYS - {CONSTANT} | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART, OPENS},
+    CONSTANT: PAYS - {CONSTANT} | {GOLD, EQUIVALENT, MONOTONE, DEAD_PART},
     # What cannot be read is paid: so are silence, echoes and odd spellings of a wrong answer.
-    FAILS_OPEN: PAYS - {FAILS_OPEN} | {GOLD, EQUIVALENT, MONOTONE, OPENS},
+    FAILS_OPEN: PAYS - {FAILS_OPEN} | {GOLD, EQUIVALENT, MONOTONE},
     # What has no bound pays some replies more than the gold.
     OUT_OF_RANGE: frozenset((SPRAY, SUBSTRING, GOLD, EQUIVALENT, MONOTONE)),
     # A gold that nobody can reach is refused.
     MISSING_GOLD: frozenset((GOLD,)),
     # What is in the gold is paid: the empty text is, and so are pieces of it.
-    NOTHING: frozenset((WRONG, SPRAY, SUBSTRING, MONOTONE, OPENS)),
+    NOTHING: frozenset((WRONG, SPRAY, SUBSTRING, MONOTONE)),
     # The gold is searched for in what the question lists.
     ECHO: frozenset((SUBSTRING, SPRAY, WRONG, MONOTONE, ANSWER_IN_PROMPT)),
     # The gold is searched for in any text.
