@@ -1,5 +1,5 @@
 # Every target installs what it needs: `make demo` and `make test` work on a fresh machine.
-.PHONY: setup demo test test-quick test-venv chaos check bench clean
+.PHONY: setup demo test test-quick test-venv test-audit chaos check bench clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -13,9 +13,10 @@ AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
-	@echo "make test        all tests but test-venv's and chaos's"
+	@echo "make test        all tests but those of test-venv, test-audit and chaos"
 	@echo "make test-quick  the tests that take seconds"
 	@echo "make test-venv   tests with venvs of their own: other verifiers, reasoning-gym"
+	@echo "make test-audit  probes on whole environments: sound, hostile, with tools, with turns"
 	@echo "make chaos       workers that are killed, a provider that sends away, a database that restarts"
 	@echo "make check       format, lint, types, imports, docs"
 	@echo "make bench       speed, as ratios in one run"
@@ -39,13 +40,16 @@ demo: setup
 	$(BIN)/envwright demo
 
 test: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos and not venv"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos and not venv and not audit"
 
 test-quick: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos and not venv"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos and not venv and not audit"
 
 test-venv: setup
 	$(BIN)/python -m pytest -m venv
+
+test-audit: setup
+	$(BIN)/python -m pytest -m audit
 
 chaos: setup
 	$(BIN)/python -m pytest -m chaos

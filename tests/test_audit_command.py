@@ -163,7 +163,7 @@ def model() -> Iterator[Provider]:
         yield served
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Provider, folder: Path):
     command = (
         *("audit", EXAMPLES / "sums", "--goal", GOAL, "-m", "m", "--endpoint", model.url),

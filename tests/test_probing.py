@@ -53,7 +53,7 @@ def hits(reports: dict[str, Report]) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("example", ["sums", "sums_v0", "notes"])
 def test_a_sound_environment_has_no_finding_and_every_probe_ran(bed, example):
     sample, reports = run(bed, EXAMPLES / example)
@@ -74,7 +74,7 @@ async def correct(self, trace: vf.Trace) -> float:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_a_regex_bomb_and_a_memory_are_named_with_their_input_and_the_run_ends(bed, tmp_path):
     root = make_environment(tmp_path, name="bomb", task=BOMB, imports="import re\nSEEN = set()")
     begun = time.monotonic()
@@ -97,7 +97,7 @@ async def correct(self, trace: vf.Trace) -> float:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize(
     ("does", "rule", "said"),
     [
@@ -126,7 +126,7 @@ async def correct(self, trace: vf.Trace) -> float:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize(
     ("how", "said"),
     [
@@ -198,7 +198,7 @@ __all__ = ["Tasks"]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_tools_that_break_lead_out_or_tell_the_gold_are_named(bed, tmp_path):
     root = make_environment(tmp_path, name="badtools", source=TOOL_USE)
     (root / "badtools" / "tools.py").write_text(textwrap.dedent(TOOLS))
@@ -229,7 +229,7 @@ def load_environment():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_an_episode_without_an_end_and_a_turn_that_tells_the_gold_are_named(bed, tmp_path):
     source = TALK.format(turn="pass", cap="max_turns=-1")
     root = make_environment(tmp_path, name="talk", source=source, dependencies=DEPENDENCIES_V0)
@@ -242,7 +242,7 @@ def test_an_episode_without_an_end_and_a_turn_that_tells_the_gold_are_named(bed,
     )
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_a_judge_is_played_and_what_is_not_scored_is_said(bed):
     _, reports = run(bed, EXAMPLES / "judged")
     assert set(hits(reports)) <= {"EW413"}

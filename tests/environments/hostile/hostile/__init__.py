@@ -129,11 +129,9 @@ def dies_of_a_closed_control():
 
 def only_call():
     """The number of the call that this is; with neighbours, whose calls it might be, end all."""
-    server = next(
-        o
-        for o in gc.get_objects()
-        if type(o).__module__ == "envwright_host.server" and hasattr(o, "running")
-    )
+    frames = [task.get_coro().cr_frame for task in asyncio.all_tasks()]
+    around = [frame.f_locals.get("self") for frame in frames if frame is not None]
+    server = next(o for o in around if type(o).__module__ == "envwright_host.server")
     if len(server.running) != 1:
         os._exit(1)
     return next(iter(server.running))
