@@ -11,6 +11,8 @@ from envwright.environment import Kind
 from envwright.errors import Cause, ProviderError, UsageError
 from envwright.host import Loaded, Scoring
 from envwright.model import Model
+from envwright.probe.bench import open_bench
+from envwright.probe.data.own_check import Checked, own_check_hits
 from envwright.trace import Score
 from envwright.trial.grade import reward_of
 from envwright.work.grader import Grader
@@ -134,6 +136,23 @@ def test_each_task_is_asked_about_its_gold_and_scored_untouched(bed: Bed, staged
         **{"valid": 2, "invalid": 1, "raised": 2, "unchecked": 1, "solved": 1, "scored": 6}
     }
     assert not checked.sound
+
+
+@pytest.mark.slow
+def test_an_audit_tells_which_golds_their_own_check_refuses(bed: Bed, staged: Loaded):
+    async def check() -> list[Checked]:
+        tasks = await staged.tasks(0, len(KINDS))
+        async with open_bench(staged, tasks, bed.gateway) as bench:
+            return await bench.check_golds(tasks)
+
+    checked = bed.do(check())
+    told = {KINDS[one.task.index]: one for one in checked}
+    assert [kind for kind, one in told.items() if one.valid is False] == ["invalid"]
+    assert [kind for kind, one in told.items() if one.problem] == ["raises", "word"]
+    refused, broken = own_check_hits(checked)
+    assert refused.statement.endswith("refuses the gold of 1 of 6 tasks")
+    assert "breaks on the gold of 2 of 6 tasks" in broken.statement
+    assert "a check of the environment's" in broken.statement
 
 
 @pytest.mark.slow

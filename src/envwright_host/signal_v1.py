@@ -160,8 +160,8 @@ async def scored(
     }
 
 
-async def validated(task: vf.Task, signals: Signals, beyond: list[str]) -> dict[str, Any]:
-    """The task's own word on its gold, and its score when nobody did anything."""
+async def validated(task: vf.Task) -> dict[str, Any]:
+    """The task's own word on its gold."""
     result: dict[str, Any] = {"valid": None, "checked": False}
     if type(task).validate is not vf.Task.validate:
         result["checked"] = True
@@ -170,7 +170,7 @@ async def validated(task: vf.Task, signals: Signals, beyond: list[str]) -> dict[
                 result["valid"] = await invoke(task.validate, {"runtime": runtime})
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one task's failure is its result
             result["error"] = problem_of(error.__cause__ or error)
-    return {**result, "noop": await scored(task, trace_of(task), signals, beyond)}
+    return result
 
 
 def trace_of(task: vf.Task, reply: str | None = None) -> vf.Trace:

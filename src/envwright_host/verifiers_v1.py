@@ -139,7 +139,11 @@ class Dialect(Base):
     async def validate(self, args: dict[str, Any], phase: Phase) -> bytes:
         async def validate_one(item: dict[str, Any]) -> dict[str, Any]:
             task = self.task_at(item)
-            return await signal_v1.validated(task, self.signals_of(task), self.beyond())
+            checked = await signal_v1.validated(task)
+            if not args.get("untouched", True):
+                return checked
+            noop = signal_v1.scored(task, trace_of(task), self.signals_of(task), self.beyond())
+            return {**checked, "noop": await noop}
 
         token = door.token_of_trial.set(args.get("token"))
         try:

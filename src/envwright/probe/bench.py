@@ -11,6 +11,7 @@ from envwright.gateway import STRAY, Gateway, Grant
 from envwright.host import CallError, HostDied, Loaded
 from envwright.model import Model
 from envwright.probe.case import Sample
+from envwright.probe.data.own_check import Checked
 from envwright.probe.episode_scorer import EpisodeScorer, needs_episodes, unscorable
 from envwright.probe.gold import NO_REPLIES, find_gold
 from envwright.probe.host_scorer import HostScorer
@@ -19,7 +20,7 @@ from envwright.probe.play import Stage, measured_seat
 from envwright.probe.scoring import Scorer
 from envwright.record import Json, items, mapping
 
-MOST_VALIDATED = 20
+MOST_CHECKED = 20
 
 
 @dataclass(slots=True)
@@ -51,43 +52,43 @@ class Bench:
         return STRAY if self.gateway.strays > self.strays else None
 
     async def sample(
-        self, *, gold_field: str | None = None, solved: Mapping[int, str] = NO_REPLIES
+        self,
+        tasks: Sequence[Task] | None = None,
+        *,
+        gold_field: str | None = None,
+        solved: Mapping[int, str] = NO_REPLIES,
     ) -> Sample:
-        """The tasks with their gold; `solved` are replies that solved one before, by index."""
+        """Some of the tasks, or all, with their gold; `solved` are replies that solved one
+        before, by index."""
         scorer = None if self.unscorable else self.scorer
-        found = await find_gold(
-            scorer, self.environment, self.tasks, field=gold_field, solved=solved
-        )
-        valid = await self._validated()
-        return replace(
-            found,
-            cases=tuple(replace(each, valid=valid.get(each.task.index)) for each in found.cases),
-        )
+        drawn = self.tasks if tasks is None else tasks
+        return await find_gold(scorer, self.environment, drawn, field=gold_field, solved=solved)
 
-    async def _validated(self) -> dict[int, bool]:
-        """The tasks' own word on their gold, as far as they have one; nothing if asking fails."""
-        found: dict[int, bool] = {}
+    async def check_golds(self, tasks: Sequence[Task]) -> list[Checked]:
+        """The tasks' own word on their gold, as far as they have one. The first that ends its
+        process or the time is the last that is asked."""
+        found: list[Checked] = []
         if self.environment.kind is not Kind.VERIFIERS or self.unscorable:
             return found
-        for task in self.tasks[:MOST_VALIDATED]:
+        seconds = self.stage.patience.first_seconds
+        for task in tasks[:MOST_CHECKED]:
             args: Json = {
                 "items": [{"index": task.index, "key": task.key}],
                 "token": self.grant.token,
+                "untouched": False,
             }
-            seconds = self.stage.patience.first_seconds
             try:
                 (answer,) = items(
                     await self.loaded.pool.call(
                         "validate", args, seconds=seconds, item_seconds=seconds
                     )
                 )
-            except (HostDied, CallError, EnvwrightError, OSError, TimeoutError, ValueError):
-                break
+            except (HostDied, CallError, EnvwrightError, OSError, TimeoutError, ValueError) as why:
+                return [*found, Checked(task, None, f"{why}")]
             said = mapping(answer)
             if not said.get("checked"):
-                break
-            if isinstance(said.get("valid"), bool):
-                found[task.index] = bool(said["valid"])
+                return found
+            found.append(read_check(task, said))
         return found
 
     @asynccontextmanager
@@ -127,6 +128,15 @@ def scorer_for(stage: Stage, tasks: Sequence[Task]) -> Scorer:
     return HostScorer(
         stage.loaded, tasks, token=stage.token, patience=stage.patience, toll=stage.toll
     )
+
+
+def read_check(task: Task, said: Json) -> Checked:
+    valid = said.get("valid")
+    if said.get("error") is not None:
+        return Checked(task, None, str(mapping(said["error"]).get("message")))
+    if valid is None or isinstance(valid, bool):
+        return Checked(task, valid)
+    return Checked(task, None, f"it returned {str(valid)[:100]!r}")
 
 
 def stage_on(loaded: Loaded, stage: Stage) -> Stage:

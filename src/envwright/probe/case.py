@@ -14,8 +14,6 @@ class Case:
     """The gold in the wording that earns most, as an agent would say it."""
     best: float | None = None
     """What that earned."""
-    valid: bool | None = None
-    """The task's own word on its gold; None when it has none to give."""
 
 
 @dataclass(frozen=True, slots=True)

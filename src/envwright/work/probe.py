@@ -21,7 +21,8 @@ from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
-from envwright.probe.gold import field_of, find_gold, spellings
+from envwright.probe.data.own_check import Checked
+from envwright.probe.gold import field_of, spellings
 from envwright.probe.merge import merge
 from envwright.probe.package import (
     Package,
@@ -116,10 +117,9 @@ async def probe(probing: Probing) -> Seen:
         sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
         solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
-        gold = await find_gold(
-            bench.scorer, loaded.environment, sampled, field=probing.gold_field, solved=solved
-        )
+        gold = await bench.sample(sampled, gold_field=probing.gold_field, solved=solved)
         sample = replace(gold, name=probing.command)
+        checked = await bench.check_golds(sampled)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
         suspected = slow_replies(package)
         probed = await run_probes(bench, sample, PROBES, probing.say, suspected)
@@ -135,6 +135,7 @@ async def probe(probing: Probing) -> Seen:
         total=total,
         told={**probed.told, **told},
         splits=await read_splits(probing, package),
+        checked=checked,
     )
     reports += source_reports(package, probing.address)
     if probing.against:
@@ -144,7 +145,7 @@ async def probe(probing: Probing) -> Seen:
         reports=tuple(settle(merge(reports, RULES))),
         tasks=tasks,
         gold_from=sample.gold_from,
-        no_gold=None if sample.gold_from else no_gold(probing),
+        no_gold=None if sample.gold_from else no_gold(probing, checked),
         scored=probed.scored,
         seconds=probed.seconds,
         notes=() if sample.gold_from else (HOW_TO_GOLD,),
@@ -157,10 +158,13 @@ HOW_TO_GOLD = (
 )
 
 
-def no_gold(probing: Probing) -> str:
+def no_gold(probing: Probing, checked: Sequence[Checked]) -> str:
     field_ = probing.gold_field
     where = f"the field {field_!r} is in no sampled row" if field_ else "no row has a field for it"
-    return f"{where}, and no trial of this revision solved a task"
+    said = f"{where}, and no trial of this revision solved a task"
+    if held := sum(one.valid is True for one in checked):
+        said += f" (Task.validate confirms {held} of {len(checked)} golds, and tells no reply)"
+    return said
 
 
 def counted(total: int | None) -> str:

@@ -1,5 +1,6 @@
 """EW2: the tasks themselves, as rows. Nothing is scored here; what was scored is passed in."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from envwright.environment import Environment, Task
@@ -7,6 +8,7 @@ from envwright.probe.case import Case
 from envwright.probe.data.balance import DOMINATES, FEW, dominating_hits, few_hits
 from envwright.probe.data.leak import LEAK, leak_hits
 from envwright.probe.data.missing import MISSING, missing_hits, missing_tries
+from envwright.probe.data.own_check import OWN_CHECK, Checked, own_check_hits
 from envwright.probe.data.repeats import (
     CONTRADICTIONS,
     DUPLICATES,
@@ -21,7 +23,7 @@ from envwright.probe.found import report, skipped
 from envwright.probe.rule import Extent, Report
 from envwright.probe.scoring import Told, Try
 
-RULES = (DUPLICATES, CONTRADICTIONS, NEAR, MISSING, LEAK, DOMINATES, FEW, OVERLAP)
+RULES = (DUPLICATES, CONTRADICTIONS, NEAR, MISSING, LEAK, DOMINATES, FEW, OVERLAP, OWN_CHECK)
 OF_GOLD = (CONTRADICTIONS, MISSING, LEAK, DOMINATES)
 
 
@@ -30,7 +32,7 @@ def data_tries(cases: Sequence[Case]) -> list[Try]:
     return [*missing_tries(cases), *contradiction_tries(cases)]
 
 
-def data_reports(
+def data_reports(  # noqa: PLR0913 - all that is known of the rows
     cases: Sequence[Case],
     address: str,
     *,
@@ -38,13 +40,14 @@ def data_reports(
     total: int | None = None,
     told: Told | None = None,
     splits: Mapping[str, Sequence[Task]] | None = None,
+    checked: Sequence[Checked] = (),
 ) -> list[Report]:
     """What the rows show.
 
     Needs all tasks that were read, not only the sampled ones, each with its gold (None where
     it has none; `said` and `best` where they are known); `total` is None when they are
     endless; `told` holds the scores of `data_tries`; `splits` are the tasks under each value
-    of the argument that `split_values` names.
+    of the argument that `split_values` names; `checked` is what tasks say of their gold.
     """
     scores: Told = told if told is not None else {}
     hits = {
@@ -63,7 +66,7 @@ def data_reports(
         else sized(report(rule, found, address, tried=len(cases), unit="tasks"), total)
         for rule, found in hits.items()
     ]
-    return [*reports, overlap_report(splits, address)]
+    return [*reports, overlap_report(splits, address), own_check_report(checked, address, total)]
 
 
 def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) -> Report:
@@ -71,6 +74,15 @@ def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) ->
         return skipped(OVERLAP, "it has one split")
     counted = sum(map(len, splits.values()))
     return report(OVERLAP, overlap_hits(splits), address, tried=counted, unit="tasks")
+
+
+def own_check_report(checked: Sequence[Checked], address: str, total: int | None) -> Report:
+    if not checked:
+        return skipped(OWN_CHECK, "no task has a check of its own")
+    found = report(OWN_CHECK, own_check_hits(checked), address, tried=len(checked), unit="tasks")
+    command = f"envwright env validate {shlex.quote(address)}"
+    shown = tuple(each.model_copy(update={"reproduce": command}) for each in found.findings)
+    return sized(found.model_copy(update={"findings": shown}), total)
 
 
 def sized(made: Report, total: int | None) -> Report:
