@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from envwright.environment import Environment, Kind, Signal, Task, TaskCount
+from envwright.errors import Cause
 from envwright.finding import Severity
 from envwright.probe.behaviour.hangs import Hangs, is_steep
 from envwright.probe.behaviour.oddity import SIZES, growing
@@ -15,9 +16,13 @@ from envwright.probe.behaviour.repeats import Repeated, read_repeats
 from envwright.probe.case import Case, Sample
 from envwright.probe.episode.tool import Called
 from envwright.probe.episode.view import chosen
+from envwright.probe.episode_scorer import tried_of as episode_tried
 from envwright.probe.evidence import compact, reproduce, shown
+from envwright.probe.play import Played
 from envwright.probe.rule import Extent
 from envwright.probe.scoring import Tried, Try
+from envwright.trace import Timing, Trace
+from envwright.trial.outcome import Failed
 
 KEY = "0" * 64
 
@@ -79,6 +84,18 @@ def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():
     late = {Try(0, "x"): Tried(None, ended="it went on for over 10 s", late=True)}
     (hung,) = findings(Hangs().read(sample_of(), {**steep, **late}), "EW404")
     assert hung.severity is Severity.FAIL and "does not end" in hung.statement
+
+
+@pytest.mark.parametrize(("cpu", "hit"), [(0.3, False), (1.3, True), (0.0, True)])
+def test_a_reward_that_works_or_waits_is_slow_and_a_busy_machine_is_not(cpu: float, hit: bool):
+    told = {Try(0, str(n)): Tried(1.0, seconds=1.4, cpu_seconds=cpu) for n in range(20)}
+    assert bool(findings(Hangs().read(sample_of(), told), "EW404")) is hit
+
+
+def test_of_an_episode_only_its_scoring_is_time_of_the_reward():
+    trace = Trace(seat="agent", timing=Timing(agent=40.0, scoring=0.25))
+    played = Played(Failed(cause=Cause.ENVIRONMENT, detail="x"), (trace,), seconds=41.0)
+    assert episode_tried(played).seconds == 0.25
 
 
 @pytest.mark.parametrize(

@@ -81,20 +81,25 @@ class EpisodeScorer:
 def tried_of(played: Played) -> Tried:
     if played.ended is not None:
         return Tried(None, ended=played.ended, late=played.late, seconds=played.seconds)
-    outcome = played.outcome
+    outcome, seconds = played.outcome, scoring_seconds(played)
     if isinstance(outcome, Scored):
         return Tried(
             reward=outcome.reward,
             parts={name: score.score for name, score in outcome.rewards.items()},
-            seconds=played.seconds,
+            seconds=seconds,
             skipped=outcome.skipped,
         )
     return Tried(
         None,
         problem=one_line(played.problem or ""),
-        seconds=played.seconds,
+        seconds=seconds,
         not_numbers=played.not_numbers,
     )
+
+
+def scoring_seconds(played: Played) -> float:
+    """Its turns are many and others are played beside it: they are no time of the reward's."""
+    return sum(trace.timing.scoring or 0.0 for trace in played.traces)
 
 
 def needs_episodes(environment: Environment) -> bool:

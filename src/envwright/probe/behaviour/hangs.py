@@ -1,6 +1,7 @@
 """EW404 hangs: replies that take seconds, for ever, or ever longer the longer they are.
 
-Time is that of the processor where it is known: a busy machine is not the reward's fault.
+Time is that of the processor where it worked at all: a busy machine is not the reward's
+fault. Of an episode it is its scoring alone.
 """
 
 import statistics
@@ -32,6 +33,8 @@ NOTICED_SECONDS = 0.05
 """Below this a measurement says nothing of how it grows."""
 FASTER = 3.0
 """Twice the reply takes at least so many times as long: a square takes four times."""
+WORKS = 0.1
+"""Of its time on a processor, though many others want one too."""
 MOST_FINDINGS = 3
 
 
@@ -108,17 +111,17 @@ def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
 
 def always(sample: Sample, told: Told, cases: dict[int, Case]) -> Iterator[Finding]:
     """A reward that is slow on whatever is said."""
-    times = [tried.seconds for tried in told.values() if tried.reward is not None]
+    times = [time_of(tried) for tried in told.values() if tried.reward is not None]
     if not times or (usual := statistics.median(times)) < limit_of(sample) / 2:
         return
-    each, tried = max(told.items(), key=lambda one: one[1].seconds)
+    each, tried = max(told.items(), key=lambda one: time_of(one[1]))
     yield finding(
         HANGS,
         sample,
         cases[each.index],
         each.reply,
         statement=f"scoring any reply takes {usual:.1f} s (the median of {len(times)})",
-        quote=f"{tried.seconds:.1f} s",
+        quote=f"{time_of(tried):.1f} s",
     )
 
 
@@ -151,7 +154,8 @@ def grown(sample: Sample, case: Case, words: str, reply: str, times: Sequence[fl
 
 
 def time_of(tried: Tried) -> float:
-    return tried.cpu_seconds or tried.seconds
+    """A reward that hardly works while it takes its time waits, and that is its own time."""
+    return tried.cpu_seconds if tried.cpu_seconds >= WORKS * tried.seconds else tried.seconds
 
 
 def limit_of(sample: Sample) -> float:
