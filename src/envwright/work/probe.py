@@ -87,6 +87,16 @@ class Probing:
         args = [f"--arg {shlex.quote(f'{name}={value}')}" for name, value in self.given.items()]
         return " ".join([shlex.quote(self.address), *args])
 
+    @property
+    def folder(self) -> str:
+        """Where its files can be read."""
+        return folder_of(self.loaded.source, self.address)
+
+
+def folder_of(source: Source, address: str) -> str:
+    """As the user wrote it, unless that names no folder: a Hub's package lies in our own."""
+    return address if Path(address).is_dir() else str(source.folder)
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -137,7 +147,7 @@ async def probe(probing: Probing) -> Seen:
         splits=await read_splits(probing, package),
         checked=checked,
     )
-    reports += source_reports(package, probing.address)
+    reports += source_reports(package, probing.folder)
     if probing.against:
         rows = (row for address in probing.against for row in read_rows(address))
         reports += contamination_reports(tasks, rows, probing.address, total=total)
@@ -176,7 +186,8 @@ def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Se
     package = read_package(source)
     failed = failure_report(package, f"{error.detail or ''}\n{error.message}", address)
     named = {report.rule for report in failed}
-    files = [*package_reports(package, address), *source_reports(package, address)]
+    folder = folder_of(source, address)
+    files = [*package_reports(package, folder), *source_reports(package, folder)]
     others = [each for each in files if each.rule not in named]
     return Seen(tuple(merge([*failed, *others], RULES)))
 
@@ -185,7 +196,7 @@ def read_files(probing: Probing, package: Package) -> list[Report]:
     permit = probing.loaded.permit
     return package_reports(
         package,
-        probing.address,
+        probing.folder,
         installed=read_installed_modules(probing.site) if probing.site else None,
         egress=permit.egress,
         prepare=probing.prepare,
