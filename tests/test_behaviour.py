@@ -19,7 +19,8 @@ from envwright.probe.episode.view import chosen
 from envwright.probe.episode_scorer import tried_of as episode_tried
 from envwright.probe.evidence import compact, reproduce, shown
 from envwright.probe.play import Played
-from envwright.probe.rule import Extent
+from envwright.probe.rule import Extent, Report
+from envwright.probe.run import cut_short, with_gap
 from envwright.probe.scoring import Tried, Try
 from envwright.trace import Timing, Trace
 from envwright.trial.outcome import Failed
@@ -90,6 +91,38 @@ def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():
 def test_a_reward_that_works_or_waits_is_slow_and_a_busy_machine_is_not(cpu: float, hit: bool):
     told = {Try(0, str(n)): Tried(1.0, seconds=1.4, cpu_seconds=cpu) for n in range(20)}
     assert bool(findings(Hangs().read(sample_of(), told), "EW404")) is hit
+
+
+def test_what_runs_programs_may_take_seconds_and_the_command_tells_how_many():
+    told = {Try(0, str(n)): Tried(1.0, seconds=3.0, cpu_seconds=3.0) for n in range(20)}
+    sample = sample_of()
+    (slow,) = findings(Hangs().read(sample, told), "EW404")
+    assert slow.reproduce.startswith("time envwright env score ")
+    staged = replace(sample, environment=sample.environment.model_copy(update={"staged": True}))
+    assert findings(Hangs().read(staged, told), "EW404") == ()
+
+
+def test_an_episode_that_refuses_a_reply_warns_where_scoring_that_raises_fails():
+    broken = Tried(None, problem="ValueError: no contract (at x.py:3)")
+    for tried, severity, said in (
+        (broken, Severity.FAIL, "makes scoring raise"),
+        (replace(broken, in_episode=True), Severity.WARN, "ends the episode without a reward"),
+    ):
+        (found,) = findings(Raises().read(sample_of(), {Try(0, ""): tried}), "EW403")
+        assert found.severity is severity and said in found.statement
+
+
+def test_what_was_never_scored_is_unfinished_and_what_was_cut_short_is_not_clean():
+    tries = [Try(n, "x") for n in range(3)]
+    report = Report(rule="EW302", extent=Extent.NOT_APPLICABLE, reason="no prompt")
+    lost = dict.fromkeys(tries, Tried(None, problem="no"))
+    assert with_gap(report, tries, lost, None).extent is Extent.UNFINISHED
+    assert with_gap(report, [], {}, None) == report
+    assert with_gap(report, tries, {tries[0]: Tried(0.0)}, "late") == report
+    ran = Report(rule="EW403", tried=9, unit="replies")
+    assert cut_short(ran, "it took too long").extent is Extent.UNFINISHED
+    (raised,) = Raises().read(sample_of(), {Try(0, ""): Tried(None, problem="KeyError: 1")})[:1]
+    assert cut_short(raised, "it took too long").extent is Extent.RAN
 
 
 def test_of_an_episode_only_its_scoring_is_time_of_the_reward():

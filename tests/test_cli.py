@@ -138,6 +138,7 @@ def test_inspect_prints_what_the_environment_is(ran):
         "world": [],
         "harness": None,
         "episodic": False,
+        "staged": False,
         "judges": [],
     }
 

@@ -149,7 +149,8 @@ def test_an_audit_tells_which_golds_their_own_check_refuses(bed: Bed, staged: Lo
     told = {KINDS[one.task.index]: one for one in checked}
     assert [kind for kind, one in told.items() if one.valid is False] == ["invalid"]
     assert [kind for kind, one in told.items() if one.problem] == ["raises", "word"]
-    refused, broken = own_check_hits(checked)
+    refused, broken = own_check_hits(checked, "some folder")
+    assert refused.command == "envwright env validate 'some folder'"
     assert refused.statement.endswith("refuses the gold of 1 of 6 tasks")
     assert "breaks on the gold of 2 of 6 tasks" in broken.statement
     assert "a check of the environment's" in broken.statement

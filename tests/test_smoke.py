@@ -25,7 +25,7 @@ def test_the_example_describes_itself(envwright):
     assert done.code == 0, done.err
     assert set(done.json) == {
         *("kind", "name", "revision", "tasks", "rewards", "metrics", "tools", "seats", "args"),
-        *("judges", "world", "harness", "episodic"),
+        *("judges", "world", "harness", "episodic", "staged"),
     }
 
 

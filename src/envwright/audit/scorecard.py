@@ -63,6 +63,11 @@ class Scorecard(Record):
     baseline: Accepted | None = None
     """What was accepted; None, and left out, where no baseline was given."""
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a check is missing from its rating that should be in it."""
+        return any(check.status is Status.INCOMPLETE for check in self.checks)
+
     @model_serializer(mode="wrap")
     def without_unset(self, handler: SerializerFunctionWrapHandler) -> Json:
         said: Json = handler(self)

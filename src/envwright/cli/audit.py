@@ -197,6 +197,8 @@ def print_card(audited: Audited, *, as_json: bool, out: Path) -> None:
             click.echo(clean(f"\naccepted: {finding.rule} {finding.statement}"))
         click.echo(clean(f"\n{card.feedback}\n"))
         rating = "none" if card.rating is None else f"{card.rating:.1f}/10"
+        if card.rating is not None and card.unfinished:
+            rating += ", of the checks that were finished"
         click.echo(f"status: {card.status}")
         click.echo(f"rating: {rating}")
     for entry in card.baseline.stale if card.baseline else ():

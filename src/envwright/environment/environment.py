@@ -66,6 +66,8 @@ class Environment(Record):
     episodic: bool = False
     """Whether what is said once is not all there is to score: turns to come, other seats, or
     a judgement over the whole."""
+    staged: bool = False
+    """Whether a folder and processes of the attempt's own are set up for its signals or hooks."""
     judges: tuple[Judge, ...] = ()
     args: tuple[Argument, ...] = ()
 

@@ -9,11 +9,12 @@ import time
 from collections.abc import Sequence
 
 from envwright.environment import Environment, Task
+from envwright.errors import Cause
 from envwright.probe.host_scorer import one_line
 from envwright.probe.patience import Strikes
 from envwright.probe.play import Played, Stage, reply_of
 from envwright.probe.scoring import Told, Tried, Try
-from envwright.trial.outcome import Scored
+from envwright.trial.outcome import Failed, Scored
 
 AT_ONCE = 8
 
@@ -92,6 +93,7 @@ def tried_of(played: Played) -> Tried:
     return Tried(
         None,
         problem=one_line(played.problem or ""),
+        in_episode=isinstance(outcome, Failed) and outcome.cause is not Cause.GRADER,
         seconds=seconds,
         not_numbers=played.not_numbers,
     )

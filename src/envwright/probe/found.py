@@ -19,6 +19,8 @@ class Hit:
     citations: Sequence[Citation]
     severity: Severity | None = None
     """Less than the rule's own."""
+    command: str | None = None
+    """What shows it, where its first citation alone would not."""
 
 
 def report(rule: Rule, hits: Iterable[Hit], address: str, *, tried: int, unit: str) -> Report:
@@ -30,7 +32,7 @@ def report(rule: Rule, hits: Iterable[Hit], address: str, *, tried: int, unit: s
             basis=Basis.PROVEN,
             statement=hit.statement,
             citations=tuple(hit.citations[:MOST_CITATIONS]),
-            reproduce=show(address, hit.citations[0]),
+            reproduce=hit.command or show(address, hit.citations[0]),
         )
         for hit in hits
     )

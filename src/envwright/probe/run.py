@@ -101,15 +101,19 @@ async def run_probes(
     scored, seconds = len(told), time.monotonic() - begun
     notice(f"scored {scored} replies in {seconds:.1f} s")
     repeated = await repeats(bench, sample, told)
-    told |= await crash(bench.scorer, sample, suspected)
-    told |= bench.stage.toll.culprits
+    odd = await crash(bench.scorer, sample, suspected)
+    told |= {**odd, **bench.stage.toll.culprits}
     stopped = bench.scorer.stopped
     reports = [
         with_gap(report, wanted[id(probe)], told, stopped)
         for probe in readers
         for report in probe.read(sample, told)
     ]
-    reports += [report for probe in (Raises(), Hangs()) for report in probe.read(sample, told)]
+    reports += [
+        cut_short(report, stopped) if stopped is not None else report
+        for probe in (Raises(), Hangs())
+        for report in probe.read(sample, told)
+    ]
     reports += read_repeats(sample, repeated)
     if (why := bench.stage.toll.too_much(bench.stage.patience)) is not None:
         reports += unfinished(EPISODE_RULES, why)
@@ -192,11 +196,25 @@ def unfinished(rules: Sequence[Rule], why: str) -> tuple[Report, ...]:
     )
 
 
+def is_mute(wanted: Sequence[Try], told: Told) -> bool:
+    """Whether not one of them has a reward."""
+    return all(each not in told or told[each].reward is None for each in wanted)
+
+
+def cut_short(report: Report, stopped: str) -> Report:
+    """What was found before is found; what was not, is not known."""
+    extent = report.extent if report.findings else Extent.UNFINISHED
+    return report.model_copy(update={"extent": extent, "reason": stopped})
+
+
 def with_gap(
     report: Report, wanted: Sequence[Try], told: dict[Try, Tried], stopped: str | None
 ) -> Report:
     """The report, and what of its tries was not tried."""
     missing = sum(each not in told for each in wanted)
+    if wanted and report.extent is Extent.NOT_APPLICABLE and is_mute(wanted, told):
+        why = stopped or f"none of {len(wanted)} replies was scored"
+        return report.model_copy(update={"extent": Extent.UNFINISHED, "reason": why})
     if report.extent is not Extent.RAN or not missing:
         return report
     done = len(wanted) - missing

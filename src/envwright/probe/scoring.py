@@ -22,6 +22,8 @@ class Tried:
     """Each reward by name, without its weight; None when it did not run."""
     problem: str | None = None
     """Scoring raised, or a signal is no number."""
+    in_episode: bool = False
+    """The problem came before scoring: the episode itself ended of the reply."""
     ended: str | None = None
     """The process ended of it, or was ended because it went on for too long."""
     late: bool = False

@@ -76,8 +76,18 @@ class Hangs:
         if not found:
             found = [*growths(sample, told), *always(sample, told, cases)][:1]
         return [
-            Report(rule=HANGS.id, tried=len(told), of=None, unit="replies", findings=tuple(found))
+            Report(
+                rule=HANGS.id,
+                tried=len(told),
+                of=None,
+                unit="replies",
+                findings=tuple(map(timed, found)),
+            )
         ]
+
+
+def timed(found: Finding) -> Finding:
+    return found.model_copy(update={"reproduce": f"time {found.reproduce}"})
 
 
 def texts_of(unit: str, end: str) -> list[str]:
@@ -159,5 +169,4 @@ def time_of(tried: Tried) -> float:
 
 
 def limit_of(sample: Sample) -> float:
-    runs = any(reward.runtime for reward in sample.environment.rewards)
-    return SLOW_WITH_RUNTIME_SECONDS if runs else SLOW_SECONDS
+    return SLOW_WITH_RUNTIME_SECONDS if sample.environment.staged else SLOW_SECONDS

@@ -20,7 +20,8 @@ RAISES = Rule(
     tries="the gold, and replies that are empty, cut off, in another form or plain odd",
     hit="a reward or metric raises",
     why="the rollout is lost, or silently counts as zero, and the model is not told why",
-    exempt="what only an attack would say is reported as info",
+    exempt="what only an attack would say is reported as info; an episode that refuses a reply "
+    "and ends without a reward warns",
 )
 ENDS = Rule(
     id="EW405",
@@ -87,6 +88,8 @@ def findings_of(
         severity, words = ordinariness(case, each.reply)
         if rule is ENDS:
             severity = Severity.FAIL
+        elif tried.in_episode and severity is Severity.FAIL:
+            severity = Severity.WARN
         said = tried.ended or tried.problem or ""
         ways[way_of(said)].append((severity, words, each))
         told.setdefault(each, said)
@@ -98,7 +101,7 @@ def findings_of(
         said = told[each]
         tasks = len({hit[2].index for hit in tries})
         on = f"on {tasks} tasks" if tasks > 1 else f"on task {each.index}"
-        does = "ends the process" if rule is ENDS else "makes scoring raise"
+        does = done_by(rule, in_episode=any(each == hit and t.in_episode for hit, t in hits))
         found.append(
             finding(
                 rule,
@@ -111,6 +114,12 @@ def findings_of(
             )
         )
     return tuple(found)
+
+
+def done_by(rule: Rule, *, in_episode: bool) -> str:
+    if rule is ENDS:
+        return "ends the process"
+    return "ends the episode without a reward" if in_episode else "makes scoring raise"
 
 
 def way_of(said: str) -> str:

@@ -1,6 +1,5 @@
 """EW2: the tasks themselves, as rows. Nothing is scored here; what was scored is passed in."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 from envwright.environment import Environment, Task
@@ -79,10 +78,8 @@ def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) ->
 def own_check_report(checked: Sequence[Checked], address: str, total: int | None) -> Report:
     if not checked:
         return skipped(OWN_CHECK, "no task has a check of its own")
-    found = report(OWN_CHECK, own_check_hits(checked), address, tried=len(checked), unit="tasks")
-    command = f"envwright env validate {shlex.quote(address)}"
-    shown = tuple(each.model_copy(update={"reproduce": command}) for each in found.findings)
-    return sized(found.model_copy(update={"findings": shown}), total)
+    hits = own_check_hits(checked, address)
+    return sized(report(OWN_CHECK, hits, address, tried=len(checked), unit="tasks"), total)
 
 
 def sized(made: Report, total: int | None) -> Report:

@@ -1,5 +1,6 @@
 """EW209: a task's own check of its gold (`Task.validate`), which says no or breaks."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ class Checked:
     """Why it has no answer, in words."""
 
 
-def own_check_hits(checked: Sequence[Checked]) -> Iterator[Hit]:
+def own_check_hits(checked: Sequence[Checked], address: str) -> Iterator[Hit]:
     for bad, said in (
         ([one for one in checked if one.valid is False], "its own check (Task.validate) refuses"),
         ([one for one in checked if one.problem is not None], "its own check breaks on"),
@@ -44,6 +45,7 @@ def own_check_hits(checked: Sequence[Checked]) -> Iterator[Hit]:
                 f"{said} the gold of {len(bad)} of {len(checked)} tasks"
                 + (f": {quote(why)}" if why else ""),
                 [cite(one) for one in bad[:SHOWN]],
+                command=f"envwright env validate {shlex.quote(address)}",
             )
 
 

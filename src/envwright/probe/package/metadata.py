@@ -1,6 +1,7 @@
 """EW101, EW102: what a registry of environments wants of a package."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 from packaging.version import InvalidVersion, Version
@@ -51,20 +52,21 @@ SHORTEST_README = 5
 
 def metadata_reports(package: Package, address: str) -> list[Report]:
     return [
-        report(METADATA, metadata_hits(package), address, tried=1, unit="package"),
+        report(METADATA, metadata_hits(package, address), address, tried=1, unit="package"),
         report(BUILD, build_hits(package), address, tried=1, unit="package"),
     ]
 
 
-def metadata_hits(package: Package) -> Iterator[Hit]:
+def metadata_hits(package: Package, address: str) -> Iterator[Hit]:
     if package.manifest != "pyproject.toml" or not package.project:
         return  # An installed package's METADATA: a registry took it already.
-    cited = [cite_project(package)]
+    cited, folder = [cite_project(package)], shlex.quote(address)
+    command = f"ls {folder} && cat {folder}/{package.manifest}"
     missing = list(missing_of(package))
     if missing:
-        yield Hit(f"the package has {', '.join(missing)}", cited)
+        yield Hit(f"the package has {', '.join(missing)}", cited, command=command)
     if not package.project.get("license") and not has_license(package):
-        yield Hit("the package has no license", cited, Severity.INFO)
+        yield Hit("the package has no license", cited, Severity.INFO, command)
 
 
 def missing_of(package: Package) -> Iterator[str]:

@@ -42,6 +42,7 @@ ECHO = Rule(
 )
 
 PAID = 0.7
+NO_PROMPT = "there is no prompt to repeat, or it is the gold"
 MOST_CASES = 100
 
 
@@ -114,7 +115,7 @@ class Echo:
             for each in paid[:1]
         ]
         tried = max((each.of for each in tallies), default=0)
-        return (report(ECHO, sample, tried, *found, reason="the prompt is the gold"),)
+        return (report(ECHO, sample, tried, *found, reason=NO_PROMPT),)
 
     def _is_given_away(self, pay: Pay, each: Tally) -> bool:
         """The question holds the gold, and the reward does not pay for it among others."""
