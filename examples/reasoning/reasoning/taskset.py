@@ -1,7 +1,6 @@
 """Single-turn puzzles from a generator of reasoning-gym, scored by the generator itself."""
 
 import difflib
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -12,7 +11,7 @@ from pydantic import Field, field_validator
 from reasoning_gym.factory import DATASETS
 
 REQUEST = "Write your final answer, and nothing else, between <answer> and </answer>."
-ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+OPENS, CLOSES = "<answer>", "</answer>"
 
 
 @lru_cache(maxsize=8)
@@ -22,8 +21,12 @@ def generator(dataset: str, seed: int, size: int) -> Any:
 
 def answer_in(reply: str) -> str | None:
     """What the reply commits to: the content of its last pair of tags; None without one."""
-    found = ANSWER.findall(reply)
-    return found[-1].strip() if found else None
+    # Split, not matched: a pattern would look for the end anew at each tag that is never closed.
+    for piece in reversed(reply.split(CLOSES)[:-1]):
+        _, opened, said = piece.partition(OPENS)
+        if opened:
+            return said.strip()
+    return None
 
 
 class ReasoningData(vf.TaskData):
