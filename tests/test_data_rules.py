@@ -9,7 +9,7 @@ from envwright.environment import Argument, Task
 from envwright.finding import Severity, TaskCitation, check_citation
 from envwright.probe.case import Case
 from envwright.probe.code import read_code
-from envwright.probe.data import RULES, data_reports, data_tries, split_values
+from envwright.probe.data import RULES, data_reports, data_tries, is_idle, split_values
 from envwright.probe.rule import Extent
 from envwright.probe.scoring import Told, Tried, Try
 from envwright.record import digest
@@ -523,6 +523,42 @@ def test_the_values_of_a_split_are_read_from_type_and_source():
     assert split_values(typed, read_code({})) == {"split": ["train", "eval"]}
     assert split_values([Argument(name="seed", type="int", default=0)], code) == {}
     assert split_values([Argument(name="split", type="str", default="train")], read_code({})) == {}
+
+
+ENUM = "class Part(StrEnum):\n    TRAIN = 'train'\n    HELD = 'held_out'\n"
+TABLE = "POOLS = {'train': 1, 'test': 2}\ndef load(subset):\n    return POOLS.get(subset)\n"
+OPENED = "def load(split):\n    return open(HERE / f'{split}.jsonl')\n"
+FILES = {"x/data/train.jsonl": "", "x/data/eval.jsonl": "", "README.md": ""}
+
+
+@pytest.mark.parametrize(
+    ("argument", "files", "expected"),
+    [
+        (("portion", "Part", "train"), {"x.py": ENUM}, ["train", "held_out"]),
+        (("subset", "str", "train"), {"x.py": TABLE}, ["train", "test"]),
+        (("split", "str", "train"), {"x.py": OPENED, **FILES}, ["train", "eval"]),
+        (("mode", "str", "fast"), {"x.py": OPENED, **FILES}, None),
+        (("is_train", "bool", True), {}, [False, True]),
+        (("eval_mode", "bool", False), {}, [False, True]),
+        (("test_mode", "bool", False), {}, None),
+        (("train", "str", "words.txt"), {}, None),
+    ],
+)
+def test_a_split_is_an_enumeration_a_table_s_key_a_file_s_name_or_a_switch(argument, files, expected):
+    name, kind, default = argument
+    given = [Argument(name=name, type=kind, default=default)]
+    assert split_values(given, read_code(files)) == ({name: expected} if expected else {})
+
+
+def test_a_text_is_asked_before_a_switch_and_an_idle_switch_is_none():
+    given = [
+        Argument(name="train", type="bool", default=True),
+        Argument(name="split", type="Literal['eval', 'train']", default="eval"),
+    ]
+    assert [*split_values(given, read_code({}))] == ["split", "train"]
+    tasks = [c.task for c in SUMS]
+    assert is_idle({"train=false": tasks, "train=true": tasks[::-1]})
+    assert not is_idle({"train=false": tasks, "train=true": tasks[1:]})
 
 
 @pytest.mark.parametrize(

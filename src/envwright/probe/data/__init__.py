@@ -16,7 +16,7 @@ from envwright.probe.data.repeats import (
     duplicate_hits,
     near_hits,
 )
-from envwright.probe.data.splits import OVERLAP, overlap_hits, split_values
+from envwright.probe.data.splits import OVERLAP, is_idle, overlap_hits, split_values
 from envwright.probe.found import report, skipped
 from envwright.probe.rule import Extent, Report
 from envwright.probe.scoring import Told, Try
@@ -77,4 +77,4 @@ def sized(made: Report, total: int | None) -> Report:
     return made.model_copy(update={"of": total})
 
 
-__all__ = ["RULES", "data_reports", "data_tries", "split_values"]
+__all__ = ["RULES", "data_reports", "data_tries", "is_idle", "split_values"]
