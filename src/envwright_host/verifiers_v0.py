@@ -163,7 +163,8 @@ class Dialect(Base):
             clock.reach(stage)
             phase(stage)
 
-        run = Run(args["token"], voice and voice(), self.turns, begin=lambda: reach("agent"))
+        turns = min(self.turns, args["limits"].get("turns", self.turns))
+        run = Run(args["token"], voice and voice(), turns, begin=lambda: reach("agent"))
         door.token_of_trial.set(args["token"])
         env, routed = leaf_of(self.env, row)
         reach("setup")

@@ -178,7 +178,9 @@ class Dialect(Base):
         await self.serve()
         deadline = time.monotonic() + limits["wall_seconds"]
         played = frozenset(args.get("played", ()))
-        run = chat.Run(args["token"], voice, played, deadline, limits["scoring_seconds"])
+        run = chat.Run(
+            args["token"], voice, played, deadline, limits["scoring_seconds"], limits.get("turns")
+        )
         chat.current_run.set(run)
         door.token_of_trial.set(args["token"])
         signal_v1.ran.set({})

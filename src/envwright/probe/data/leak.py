@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.case import Case
@@ -31,23 +32,30 @@ LEAK = Rule(
     "examples and templates that are the same in every prompt.",
 )
 STRONG = (
-    r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+    r"(?:(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*"
+    r"(?:answers?|ans)|(?:correct|gold|expected|reference|ground[ _-]truth)[ _-]+"
+    r"(?:option|choice|label|class|category|letter|value|result|output|response|reply|verdict))"
 )
 SECTIONS = (
-    r"(?:worked[ _-]*)?solutions?|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
+    r"(?:(?:worked|sample|model|full)[ _-]*)?(?:solutions?|soln?s?|sol|proof|derivation|workings?)"
+    r"|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
-    r"|spoilers?|key|expected(?:[ _-]*(?:output|result|value|label))?|label|target|hint|working"
+    r"|spoilers?|key|expected(?:[ _-]*(?:output|result|value|label))?|label|target|hint"
 )
-AFTER = re.compile(rf"\b{STRONG}[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I)
+AFTER = re.compile(
+    rf"\b{STRONG}[\"'*`\])]*[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I
+)
 SECTION = re.compile(
-    rf"(?:^|\n|[(\[<])[ \t#*_]*(?P<label>{SECTIONS})\b[^\n:=]{{0,20}}[:=]\**[ \t]*"
+    rf"(?:^|\n|[(\[<{{,]|[.?!]\s)[ \t#*_\"']*(?P<label>{SECTIONS})\b\.?[^\n:=.]{{0,20}}[:=]\**[ \t]*"
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
+BOX = re.compile(r"\\boxed\{(?P<box>[^{}\n]{1,200})\}|^####[ \t]*(?P<rest>[^\n]+)", re.M)
 CALCULATES = re.compile(r"\d.*([-+*/x×÷^−]|times|plus|minus)|[-+*/×÷].*\d", re.I)
 WORKED = re.compile(
-    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as))[:,]?\s+"
-    r"(?:(?:us|it|is|the|answer|result|total)\s+)*(?P<rest>[^\n]+)",
+    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as)|(?:we|you) get"
+    r"|comes? to|adds? up to|equals|for a total of|resulting in)[:,]?\s+"
+    r"(?:(?:us|it|is|the|a|an|answer|result|total|of)\s+)*(?P<rest>[^\n]+)",
     re.I,
 )
 FIELDS = re.compile(
@@ -77,6 +85,7 @@ OPTION = re.compile(
 )
 FEWEST = 5
 LONGEST = 20_000
+MOST_SIDES = 50
 NEARLY_ALL = 0.9
 
 
@@ -168,7 +177,8 @@ def tells(text: str, gold: str, *, strict: bool) -> bool:
         return False
     # What follows must not go on: a list of options begins with one of them, too.
     rest = bare[start.end() :]
-    return not re.match(r"\s*(,|/|\||or\b|and\b|;)\s*\w", rest)
+    other = r"(?:\d|or\b|and\b)" if gold.strip()[-1:].isdigit() else r"\w"
+    return not re.match(rf"\s*(?:(?:,|/|\||;)\s*{other}|(?:or|and)\s+\w)", rest)
 
 
 def after_label(case: Case) -> list[str]:
@@ -192,10 +202,17 @@ def in_sum(case: Case) -> list[str]:
     text = shown(case)
     found = [each["rest"].strip() for each in WORKED.finditer(text)]
     for line in text.splitlines():
-        before, sign, behind = line.replace("≈", "=").rpartition("=")
-        if sign and CALCULATES.search(before[-200:]) and "?" not in before[-200:]:
-            found.append(behind.strip())
+        sides = re.split(r"[=≈]", line)[-MOST_SIDES:]
+        for before, behind in pairwise(sides):
+            # What is asked ends with its question mark: a calculation behind it is the way.
+            if CALCULATES.search(before[-200:].rpartition("?")[2]):
+                found.append(behind.strip())
     return found
+
+
+def in_box(case: Case) -> list[str]:
+    """A final answer in the manner of solutions: boxed, or behind ####."""
+    return [(each["box"] or each["rest"]).strip() for each in BOX.finditer(shown(case))]
 
 
 def in_field(case: Case) -> list[str]:
@@ -264,6 +281,7 @@ PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("tells the gold in a comment", in_comment, False),
     ("tells the gold in a part that explains the solution", in_section, False),
     ("works the gold out", in_sum, True),
+    ("holds the gold as the end of a solution", in_box, True),
     ("holds a field of the row that explains the gold", in_field, False),
     ("marks the right option", in_mark, False),
     ("spells the gold in an id or a file's name", in_token, False),

@@ -64,7 +64,9 @@ def members(code: Code, kind: str) -> Iterator[str]:
 
 def names_a_file(code: Code, name: str) -> bool:
     """Whether it is written into a text, such as `f"{split}.jsonl"`."""
-    holes = (n for module in code.modules for n in module.nodes if isinstance(n, ast.FormattedValue))
+    holes = (
+        n for module in code.modules for n in module.nodes if isinstance(n, ast.FormattedValue)
+    )
     return any(speaks_of(hole.value, name) for hole in holes)
 
 

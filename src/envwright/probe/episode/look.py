@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from envwright.finding import Finding
 from envwright.probe.bench import Bench
 from envwright.probe.case import Case, Sample
-from envwright.probe.episode.ends import NO_END, endless, goes_on
+from envwright.probe.episode.ends import NO_END, endless
 from envwright.probe.episode.tool import (
     PLAIN,
     Tool,
@@ -115,7 +115,7 @@ async def look_at_turns(
         played = await bench.stage.play(case.task, [reply_of("Please go on.")], last_again=True)
         command = f"envwright run {shlex.quote(sample.environment.name)} --agent scripted:FILE"
         command += f" --task {case.task.index}"
-        if goes_on(played, cap):
+        if played.came_to(cap):
             found[NO_END.id] = [endless(case, cap, command)]
         elif (trouble := trouble_of(played)) is not None:
             troubles[NO_END.id] = trouble
