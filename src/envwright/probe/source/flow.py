@@ -28,8 +28,12 @@ NOT_SAID = {"task", "agent", "id", "timing", "usage", "info", "metrics", "reward
 STATE_SAID = {"completion", "responses", "trajectory", "response", "reply", "messages"}
 CLEAN = {
     *(f"builtins.{n}" for n in ("len", "bool", "isinstance", "any", "all", "type", "print", "id")),
-    "math.isclose",
+    *("math.isclose", "builtins.hash", "zlib.crc32", "zlib.adler32", "uuid.uuid3", "uuid.uuid5"),
+    *("random.Random", "hmac.new", "hmac.digest"),
 }
+DIGESTS = ("hashlib.", "xxhash.", "mmh3.")
+DIGESTED = (".hexdigest", ".digest")
+"""What is made there of a text holds none of its words."""
 NUMBERS = {"builtins.int", "builtins.float", "decimal.Decimal", "fractions.Fraction"}
 MUTATORS = {
     *("append", "add", "extend", "write", "write_text", "write_bytes", "insert", "update"),
@@ -157,7 +161,7 @@ class Flow:
         if asks_judge(self.code, scope.method, node):
             self.pass_on(scope, node)
             return frozenset({VERDICT})
-        if name in CLEAN:
+        if name in CLEAN or name.startswith(DIGESTS) or chain(node.func).endswith(DIGESTED):
             return given & {CHANCE}
         if name in NUMBERS:
             number = {NUMBER} if given & {REPLY, TRACE, NUMBER} else set[str]()

@@ -29,7 +29,11 @@ GUARD = re.compile(
     r"ignore (any|all|every)|disregard|(do not|don't|never|not to) (be )?(follow|obey|act|execut"
     r"|influenc|sway)|not (an |as )?instruct|no instruct|untrusted|as data|data,? (and )?not"
     r"|not a command|instructions? (inside|within|in it|there|that (it|they) (may )?contain)"
-    r"|inject|even if it (asks|tells|says|claims)|whatever it (says|asks|claims)",
+    r"|inject|even if it (asks|tells|says|claims)|whatever it (says|asks|claims)"
+    r"|nothing (in|inside|within|between)[^.]{0,60}(instruct|command|order)|pay no attention"
+    r"|instructions?[^.]{0,60}(be ignored|no effect|not for you|addressed to)|not addressed to you"
+    r"|(treat|read|regard|take)[^.]{0,60}as (plain |quoted |mere )?(text|data|material|content)"
+    r"|material to (judge|grade|be (judged|graded))|(do not|don't|never) (let|trust|take orders)",
     re.I,
 )
 OPENS = re.compile(
@@ -43,7 +47,9 @@ CLOSES = re.compile(
     re.I,
 )
 NONCE = re.compile(
-    r"nonce|fence|token|marker|mark|delim|boundary|sentinel|salt|random|guard|tag", re.I
+    r"nonce|fence|token|mark|delim|boundary|sentinel|salt|rand|guard|tag|uuid|hex|digest|hash|seal"
+    r"|border|edge|separator|secret",
+    re.I,
 )
 SHORTEST = 12
 """Characters of the author's own: less is no prompt."""
@@ -109,13 +115,18 @@ def is_mark(template: Template, place: int, step: int) -> bool:
     line = (
         between.strip("\n").rsplit("\n", 1)[-1] if step < 0 else between.strip("\n").split("\n")[0]
     )
-    mark = template[far]
+    mark, mirrored = template[far], place - 2 * step
     short = len(line.strip()) <= 6 or "<" in line or ">" in line
-    return isinstance(mark, Hole) and not mark.reply and bool(NONCE.search(mark.name)) and short
+    if not isinstance(mark, Hole) or mark.reply or not short:
+        return False
+    # The same thing on both sides is a mark, whatever its name.
+    other = template[mirrored] if 0 <= mirrored < len(template) else ""
+    return bool(NONCE.search(mark.name)) or other == mark
 
 
 def has_nonce(template: Template) -> bool:
-    return any(isinstance(p, Hole) and not p.reply and NONCE.search(p.name) for p in template)
+    holes = [p for p in template if isinstance(p, Hole) and not p.reply]
+    return any(NONCE.search(hole.name) for hole in holes)
 
 
 def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
