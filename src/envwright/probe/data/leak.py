@@ -46,7 +46,8 @@ AFTER = re.compile(
     rf"\b{STRONG}[\"'*`\])]*[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I
 )
 SECTION = re.compile(
-    rf"(?:^|\n|[(\[<{{,]|[.?!]\s)[ \t#*_\"']*(?P<label>{SECTIONS})\b\.?[^\n:=.]{{0,20}}[:=]\**[ \t]*"
+    rf"(?:^|\n|[(\[<{{,]|[.?!]\s)[ \t#*_\"']*(?P<label>{SECTIONS})"
+    rf"\b\.?[^\n:=.]{{0,20}}[:=]\**[ \t]*"
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
