@@ -271,6 +271,8 @@ def asks_judge(code: Code, method: Method, node: ast.Call) -> bool:
     if said.endswith(JUDGES):
         return True
     head, _, last = said.rpartition(".")
+    if last == "post" and sends_chat(method, node):
+        return True
     if last in ("judge", "acompletion") or (last == "completion" and head == "litellm"):
         return True
     if last not in ASKS:
@@ -278,6 +280,20 @@ def asks_judge(code: Code, method: Method, node: ast.Call) -> bool:
     if "judge" in head.lower() or (head == "self" and code.is_a(method, "Judge")):
         return True
     return any(is_judge_class(code, name) for name in made_of(method, node.func))
+
+
+def sends_chat(method: Method, node: ast.Call) -> bool:
+    """Whether what is posted is a chat: a table with messages in it."""
+    bodies = [k.value for k in node.keywords if k.arg in ("json", "data", "content")]
+    bodies += [
+        each.value
+        for each in own_nodes(method)
+        if isinstance(each, ast.Assign)
+        and {n for t in each.targets for n in names_of(t)}
+        & {n for b in bodies for n in names_of(b)}
+    ]
+    keys = (n.value for body in bodies for n in ast.walk(body) if isinstance(n, ast.Constant))
+    return "messages" in keys
 
 
 def made_of(method: Method, node: ast.expr) -> list[str]:

@@ -10,7 +10,15 @@ from envwright.probe.found import Hit
 from envwright.probe.rule import Check, Rule
 from envwright.probe.source.flow import REPLY, TRACE, Flow, Scope, asks_judge, chain
 from envwright.probe.source.scoring import own_nodes
-from envwright.probe.source.template import Hole, Template, escapes, joined, template_of
+from envwright.probe.source.template import (
+    Hole,
+    Template,
+    escapes,
+    filled,
+    joined,
+    pieces_of,
+    template_of,
+)
 
 STEERABLE = Rule(
     id="EW503",
@@ -137,6 +145,11 @@ def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
             continue
         inner: set[int] = set()
         around = texts_around(flow, scope)
+        for node, pieces in put_together(scope.method):
+            whole = filled(flow, scope, node, 0)
+            inner.update(id(n) for piece in pieces for n in ast.walk(piece))
+            if any(isinstance(p, Hole) and p.reply for p in whole):
+                yield scope.method.module, pieces[0], whole, around
         for node in own_nodes(scope.method):
             if id(node) in inner or not isinstance(node, ast.expr) or is_aside(flow, scope, node):
                 inner.update(id(n) for n in ast.walk(node)) if is_talk(node) else None
@@ -145,6 +158,19 @@ def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
             if template is not None and any(isinstance(p, Hole) and p.reply for p in template):
                 inner.update(id(n) for n in ast.walk(node))
                 yield scope.method.module, node, template, around
+
+
+def put_together(method: Method) -> Iterator[tuple[ast.Name, list[ast.expr]]]:
+    """The texts that grow by `+=`, each with its pieces: they are read as a whole."""
+    grown = {
+        node.target.id: node.target
+        for node in own_nodes(method)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    }
+    for name, node in grown.items():
+        pieces = pieces_of(method, name)
+        if len(pieces) > 1:
+            yield node, pieces
 
 
 def is_talk(node: ast.AST) -> bool:
