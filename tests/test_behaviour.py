@@ -13,6 +13,8 @@ from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
 from envwright.probe.behaviour.repeats import Repeated, read_repeats
 from envwright.probe.case import Case, Sample
+from envwright.probe.episode.tool import Called
+from envwright.probe.episode.view import chosen
 from envwright.probe.evidence import compact, reproduce, shown
 from envwright.probe.rule import Extent
 from envwright.probe.scoring import Tried, Try
@@ -197,3 +199,26 @@ def test_a_reply_is_shown_escaped_and_its_command_makes_it_again():
     for text in ("a\x00b", "x" * 1000, "\\boxed{" * 700, "é" * 301):
         assert eval(compact(text)) == text
     assert replace(sample.cases[0], best=None).best is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "arguments", "answer", "tells"),
+    [
+        (
+            "To which team does case 71 belong: red or blue?",
+            {"n": 71},
+            '{"n": 71, "text": "the ink of the old one ran out", "team": "red"}',
+            True,
+        ),
+        # Looked up: the question does not list it.
+        ("Which team has case 71?", {"n": 71}, '{"n": 71, "team": "red"}', False),
+        # Of another case, of another name, of several, and what was said by the agent itself.
+        ("Which team has case 71: red or blue?", {"n": 5}, '{"n": 5, "team": "red"}', False),
+        ("Which team has case 71: red or blue?", {"n": 71}, '{"ink": "red"}', False),
+        ("Which team has case 71: red or blue?", {"n": 71}, '[{"team": "red"}]', False),
+        ("Which team has case 71: red or blue?", {"t": "red"}, '{"team": "red"}', False),
+    ],
+)
+def test_a_record_tells_the_gold_where_the_choice_is_listed(prompt, arguments, answer, tells):
+    case = Case(Task(index=0, key=KEY, prompt=prompt, row={}), gold="red")
+    assert bool(chosen(case, Called("look", arguments, answer))) is tells

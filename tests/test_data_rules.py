@@ -9,7 +9,7 @@ from envwright.environment import Argument, Environment, Kind, Task, TaskCount
 from envwright.finding import Severity, TaskCitation, check_citation
 from envwright.probe.case import Case
 from envwright.probe.code import read_code
-from envwright.probe.data import RULES, data_reports, data_tries, is_idle, split_values
+from envwright.probe.data import RULES, data_reports, data_tries, split_values
 from envwright.probe.rule import Extent
 from envwright.probe.scoring import Told, Tried, Try
 from envwright.record import digest
@@ -678,8 +678,9 @@ def test_a_text_is_asked_before_a_switch_and_an_idle_switch_is_none():
     ]
     assert [*split_values(given, read_code({}))] == ["split", "train"]
     tasks = [c.task for c in SUMS]
-    assert is_idle({"train=false": tasks, "train=true": tasks[::-1]})
-    assert not is_idle({"train=false": tasks, "train=true": tasks[1:]})
+    assert overlap({"train=false": tasks, "train=true": tasks[::-1]}) == []
+    assert overlap({"train=false": tasks, "train=true": tasks[1:]}) == ["fail"]
+    assert overlap({"train": tasks, "eval": tasks}) == ["fail"]
 
 
 @pytest.mark.parametrize(

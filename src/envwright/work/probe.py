@@ -20,7 +20,7 @@ from envwright.model import Model
 from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
-from envwright.probe.data import data_reports, data_tries, is_idle, split_values
+from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.gold import field_of, find_gold, spellings
 from envwright.probe.merge import merge
 from envwright.probe.package import (
@@ -249,4 +249,4 @@ async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[
         except EnvwrightError:
             # A word of its source that is no split after all.
             continue
-    return None if isinstance(values[0], bool) and is_idle(found) else found
+    return found

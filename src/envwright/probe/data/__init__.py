@@ -67,7 +67,7 @@ def data_reports(
 
 
 def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) -> Report:
-    if not splits or len(splits) < 2:
+    if not splits or len(splits) < 2 or is_idle(splits):
         return skipped(OVERLAP, "it has one split")
     counted = sum(map(len, splits.values()))
     return report(OVERLAP, overlap_hits(splits), address, tried=counted, unit="tasks")
@@ -77,4 +77,4 @@ def sized(made: Report, total: int | None) -> Report:
     return made.model_copy(update={"of": total})
 
 
-__all__ = ["RULES", "data_reports", "data_tries", "is_idle", "split_values"]
+__all__ = ["RULES", "data_reports", "data_tries", "split_values"]

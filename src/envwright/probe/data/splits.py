@@ -117,7 +117,9 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 def is_idle(splits: Mapping[str, Sequence[Task]]) -> bool:
-    """Whether the same tasks come whatever is chosen: then a switch chooses something else."""
+    """Whether a switch chooses something else: the same tasks come whether it is on or off."""
+    if not all("=" in name for name in splits):
+        return False
     return len({frozenset(task.key for task in tasks) for tasks in splits.values()}) < 2
 
 
