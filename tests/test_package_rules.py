@@ -96,6 +96,8 @@ def test_a_complete_package_has_no_findings():
         ('version = "0.1.0"\n', ""),
         ('tags = ["audio", "eval"]\n', ""),
         ('tags = ["audio", "eval"]', "tags = []"),
+        ('tags = ["audio", "eval"]', 'tags = ["placeholder-tag", "train", "eval"]'),
+        ('tags = ["audio", "eval"]', 'tags = ["tag1", "tag2"]'),
     ],
 )
 def test_what_a_registry_wants_is_missed(old: str, new: str):
@@ -148,7 +150,7 @@ def test_a_module_that_is_not_built_is_named():
         "import yaml\n",
         "from yaml import safe_load\n",
         "def load():\n    import yaml\n    return yaml\n",
-        "import numpy as np\n",
+        "import sympy\n",
         "import importlib\nimportlib.import_module('yaml')\n",
         "import google.auth\n",
         "try:\n    import yaml\nexcept ValueError:\n    yaml = None\n",
@@ -166,6 +168,7 @@ def test_an_undeclared_import_is_found(code: str):
         "import os, sys, json\nfrom collections import abc\n",
         "import verifiers.v1 as vf\nfrom pydantic import Field\n",
         "from datasets import Dataset\n",
+        "import numpy as np\n",
         "from .helper import x\nfrom birds.helper import x\n",
         "try:\n    import yaml\nexcept ImportError:\n    yaml = None\n",
         "try:\n    import yaml\nexcept Exception:\n    yaml = None\n",
@@ -285,6 +288,9 @@ def test_what_only_looks_like_a_network_is_left_alone(code: str):
         "from os import getenv as g\nX = g('GRADER_STRICT')\n",
         "import os\nNAME = 'GRADER_STRICT'\nX = os.environ.get(NAME)\n",
         "import os\nX = 'GRADER_STRICT' in os.environ\n",
+        "import os\nENV = os.environ\nX = ENV.get('GRADER_STRICT')\n",
+        "import os\ndef flag(name, default=''):\n    return os.environ.get(name, default) == '1'\nX = flag('GRADER_STRICT')\n",
+        "import os\nclass A:\n    def flag(self, name):\n        return os.environ[name]\n\ndef on(key):\n    return os.getenv(key)\nX = on(key='GRADER_STRICT')\n",
     ],
 )
 def test_a_variable_that_nobody_names_is_found(code: str):
