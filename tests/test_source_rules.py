@@ -794,3 +794,89 @@ def test_source_that_nobody_wrote_is_said_to_be_unread():
     read = source_reports(made, "env")
     assert {r.extent for r in read} == {"unfinished"}
     assert [f.rule for r in read for f in r.findings] == ["EW501"]
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "expected"),
+    [
+        (
+            "CACHE = {}\n",
+            "if reply not in CACHE:\n    CACHE[reply] = float(reply == self.data.answer)\nreturn CACHE[reply]",
+            ["remembers"],
+        ),
+        (
+            "CACHE = {}\n",
+            "key = reply[:20]\nif key in CACHE:\n    return CACHE[key]\nright = reply == self.data.answer\nCACHE[key] = float(right)\nreturn CACHE[key]",
+            ["remembers"],
+        ),
+        (
+            "CACHE = {}\n",
+            "key = (reply, self.data.answer)\nif key not in CACHE:\n    CACHE[key] = float(reply == self.data.answer)\nreturn CACHE[key]",
+            [],
+        ),
+        (
+            "CACHE = {}\n",
+            "if reply not in CACHE:\n    CACHE[reply] = reply.strip().lower()\nreturn float(CACHE[reply] == self.data.answer)",
+            [],
+        ),
+        (
+            "CACHE = {}\n",
+            "gold = self.data.answer\nif gold not in CACHE:\n    CACHE[gold] = gold.split()\nreturn float(reply in CACHE[gold])",
+            [],
+        ),
+    ],
+)
+def test_a_cache_whose_key_forgets_the_task_remembers(before: str, body: str, expected: list[str]):
+    assert both(body, before) == expected
+
+
+@pytest.mark.parametrize("default", ["[]", "set()", "{}"])
+def test_a_default_that_is_made_once_remembers(default: str):
+    write = {"[]": "seen.append(reply)", "set()": "seen.add(reply)", "{}": "seen[reply] = 1"}[
+        default
+    ]
+    body = f"reply = completion[-1]['content']\nold = reply in seen\n{write}\nreturn float(not old)"
+    code = v0(body).replace("judge=None", f"seen={default}")
+    assert found(code) == ["remembers"]
+    assert found(code.replace(write, "pass")) == []
+
+
+REWARDS = """
+import verifiers as vf
+def correct(completion, answer):
+    return float(completion[-1]['content'] == answer)
+def brief(completion):
+    \"\"\"0.2 if the reply is short.\"\"\"
+    return 0.2 if len(completion[-1]['content']) < 80 else 0.0
+def load_environment():
+{load}
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"),
+    [
+        ("    return vf.SingleTurnEnv(rubric=vf.Rubric(funcs=[correct]))", ["never-scored"]),
+        (
+            "    rubric = vf.Rubric(funcs=[correct])\n    style = vf.Rubric(funcs=[brief])\n    return vf.SingleTurnEnv(rubric=rubric)",
+            ["never-scored"],
+        ),
+        (
+            "    rubric = vf.Rubric(funcs=[correct])\n    style = vf.Rubric(funcs=[brief])\n    return vf.SingleTurnEnv(rubric=vf.RubricGroup([rubric, style]))",
+            [],
+        ),
+        (
+            "    rubric = vf.Rubric(funcs=[correct])\n    rubric.add_reward_func(brief, weight=0.2)\n    return vf.SingleTurnEnv(rubric=rubric)",
+            [],
+        ),
+    ],
+)
+def test_a_reward_in_a_rubric_that_nobody_is_given_never_runs(load: str, expected: list[str]):
+    assert found(REWARDS.format(load=load)) == expected
+
+
+def test_a_reward_that_is_overridden_without_its_mark_never_runs():
+    base = "class B(vf.Task):\n    @vf.reward(weight=0.5)\n    async def style(self, trace):\n        return 0.5 if trace.last_reply.isupper() else 0.0\n"
+    own = "class T(B):\n    {}\n    async def style(self, trace):\n        return 0.4 if trace.last_reply.islower() else 0.0\n"
+    assert found(V1 + base + own.format("")) == ["never-scored"]
+    assert found(V1 + base + own.format("@vf.reward(weight=0.4)")) == []
