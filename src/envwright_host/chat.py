@@ -40,8 +40,6 @@ class Run:
     deadline: float
     """When the agent's time is up, whatever number of seats and turns it was spent on."""
     scoring_seconds: float
-    turns: int | None = None
-    """A cap below that of its seats, for each of the agent's conversations."""
     speakers: dict[str, Speaker] = field(default_factory=dict[str, Speaker])
     """By trace: a seat that plays twice begins afresh."""
 
@@ -50,10 +48,6 @@ class Run:
         if self.voice is None or trace.agent.name in self.played:
             return None
         return self.speakers.setdefault(trace.id, self.voice())
-
-    def is_over(self, trace: vf.Trace) -> bool:
-        spoken = sum(node.sampled for node in trace.nodes)
-        return self.turns is not None and spoken >= self.turns
 
     def cap(self, own: Any) -> Any:
         """A rollout's own timeouts, none of them beyond the trial's."""
@@ -108,9 +102,6 @@ class ChatHarness(vf.Harness[ChatHarnessConfig]):
         system, prompt = self.resolve_prompt(data)
         messages = opening(system, prompt)
         run = current_run.get()
-        if run.is_over(trace):
-            trace.stop("max_turns")
-            return ProgramResult(exit_code=0, stdout="", stderr="")
 
         async def ask(body: dict[str, Any]) -> tuple[int, str]:
             seat = {SEAT: trace.agent.name, TOKEN: run.token}

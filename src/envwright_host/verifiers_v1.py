@@ -178,9 +178,7 @@ class Dialect(Base):
         await self.serve()
         deadline = time.monotonic() + limits["wall_seconds"]
         played = frozenset(args.get("played", ()))
-        run = chat.Run(
-            args["token"], voice, played, deadline, limits["scoring_seconds"], limits.get("turns")
-        )
+        run = chat.Run(args["token"], voice, played, deadline, limits["scoring_seconds"])
         chat.current_run.set(run)
         door.token_of_trial.set(args["token"])
         signal_v1.ran.set({})

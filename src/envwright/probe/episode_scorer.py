@@ -71,7 +71,7 @@ class EpisodeScorer:
 
     async def _try(self, each: Try) -> Tried | None:
         played = await self._say(each)
-        if played.came_to(self._stage.loaded.limits.turns):
+        if self._turns is None and played.came_to(self._stage.loaded.limits.turns):
             # It is played again, so that all of them are scored after as many turns.
             self._turns = TURNS
             played = await self._say(each)

@@ -80,7 +80,7 @@ class Stage:
         isolated: bool = False,
         turns: int | None = None,
     ) -> Played:
-        """`turns` is a cap below ours."""
+        """`turns` is a cap below ours, which hosts of verifiers 0.1 keep to."""
         patience, begun = self.patience, time.monotonic()
         args: Json = {
             "index": task.index,
