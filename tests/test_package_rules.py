@@ -340,6 +340,49 @@ def test_a_load_that_repeats_is_deterministic():
     assert found(load_reports(package(), TASKS, None, "birds")) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def load_environment():\n    return [p.read_text() for p in HERE.glob('*.txt')]\n", True),
+        (
+            "def rows():\n    for name in os.listdir(HERE):\n        yield name\n\nclass T:\n    def load(self):\n        return rows()\n",
+            True,
+        ),
+        (
+            "def load():\n    found = []\n    for i, p in enumerate(HERE.iterdir()):\n        found.append(p)\n    return found\n",
+            True,
+        ),
+        ("def load():\n    return random.Random(date.today().toordinal()).sample(POOL, 5)\n", True),
+        ("def load():\n    random.seed(os.getpid())\n", True),
+        ("def load():\n    return [p.read_text() for p in sorted(HERE.glob('*.txt'))]\n", False),
+        (
+            "def load():\n    rows = [p.stem for p in HERE.glob('*.txt')]\n    rows.sort()\n    return rows\n",
+            False,
+        ),
+        (
+            "def load():\n    pages = {p.stem: p.read_text() for p in HERE.glob('*.txt')}\n    return [pages[n] for n in NAMES]\n",
+            False,
+        ),
+        (
+            "def load():\n    pages = {}\n    for p in HERE.iterdir():\n        pages[p.stem] = p\n    return pages\n",
+            False,
+        ),
+        (
+            "def tool():\n    return [p.name for p in HERE.iterdir()]\ndef load():\n    return 1\n",
+            False,
+        ),
+        ("def load(seed=0):\n    return random.Random(seed).sample(POOL, 5)\n", False),
+        ("def load():\n    begun = time.time()\n    print(time.time() - begun)\n", False),
+    ],
+)
+def test_an_order_that_only_another_machine_shows_is_read_from_the_source(
+    code: str, expected: bool
+):
+    imports = "import os, random, time\nfrom datetime import date\n"
+    reports = load_reports(package(imports + code), TASKS, (KEYS, list(KEYS)), "birds")
+    assert found(reports) == (["load-not-deterministic"] if expected else [])
+
+
 def test_no_tasks_is_a_failure():
     assert found(load_reports(package(), [], ([], []), "birds")) == ["no-tasks"]
 
