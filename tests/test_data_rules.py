@@ -408,6 +408,42 @@ def test_a_calculation_that_the_question_needs_is_no_leak(asks: str):
     assert found(cases(given)) == []
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "Spell {} backwards. (answer {})",
+        "Spell {} backwards. Expected -> {}",
+        "Spell {} backwards.\nReference: {}",
+        "Q: Spell {} backwards.\nA: {}",
+        "user: Spell {} backwards.\nassistant: {}",
+        "Spell it backwards.\nInput: {}\nOutput: {}",
+        "Q: Spell ab backwards.\nA: ba\n\nQ: Spell {} backwards.\nA: {}",
+    ],
+)
+def test_a_turn_that_is_filled_in_leaks(frame: str):
+    given = [
+        (frame.format(name.lower(), name.lower()[::-1]), name.lower()[::-1])
+        for name in [*NAMES[1:4], *CITIES]
+    ]
+    assert found(cases(given)) == ["answer-in-prompt"]
+    empty = [(text.removesuffix(f" {gold}"), gold) for text, gold in given]
+    if "Output" in frame or frame.endswith("A: {}"):
+        assert found(cases(empty)) == []
+
+
+def test_options_and_outputs_that_are_asked_about_are_no_leak():
+    given = [
+        (f"Question: What is the capital? \nA: {a}\nB: {b}\nC: {c}", a if i % 3 else b)
+        for i, (a, b, c) in enumerate(zip(CITIES, CITIES[1:], CITIES[2:], strict=False))
+    ]
+    assert found(cases(given)) == []
+    asked = [
+        (f"Input: {n}\nOutput: {n * n}\nWhich output does it give?", str(n * n))
+        for n in range(2, 20)
+    ]
+    assert found(cases(asked)) == []
+
+
 def test_a_solution_left_below_leaks():
     given = cases(
         [

@@ -41,15 +41,23 @@ SECTIONS = (
     r"|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
     r"|spoilers?|key|expected(?:[ _-]*(?:output|result|value|label))?|label|target|hint"
+    r"|reference(?:[ _-]*(?:reply|response|text))?"
 )
 AFTER = re.compile(
     rf"\b{STRONG}[\"'*`\])]*[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I
 )
 SECTION = re.compile(
     rf"(?:^|\n|[(\[<{{,]|[.?!]\s)[ \t#*_\"']*(?P<label>{SECTIONS})"
-    rf"\b\.?[^\n:=.]{{0,20}}[:=]\**[ \t]*"
+    rf"\b\.?[^\n:=.]{{0,20}}(?:[:=]|->|=>)\**[ \t]*"
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
+)
+ASIDE = re.compile(rf"[(\[][ \t]*{STRONG}[ \t]+(?P<rest>[^()\[\]\n]{{1,200}})[)\]]", re.I)
+TURN = re.compile(
+    r"^[ \t*#]*(?P<who>A|Assistant|Output|Response)[ \t*]*:[ \t*]*(?P<rest>[^\n]+)", re.M | re.I
+)
+ASKS = re.compile(
+    r"^[ \t*#]*(?:Q|Question|Input|User|Human|Problem)[ \t*]*\d*[ \t*]*:", re.M | re.I
 )
 BOX = re.compile(r"\\boxed\{(?P<box>[^{}\n]{1,200})\}|^####[ \t]*(?P<rest>[^\n]+)", re.M)
 CALCULATES = re.compile(r"\d.*([-+*/x×÷^−]|times|plus|minus)|[-+*/×÷].*\d", re.I)
@@ -183,7 +191,21 @@ def tells(text: str, gold: str, *, strict: bool) -> bool:
 
 
 def after_label(case: Case) -> list[str]:
-    return [found["rest"].strip() for found in AFTER.finditer(shown(case))]
+    text = shown(case)
+    places = [*AFTER.finditer(text), *ASIDE.finditer(text)]
+    return [found["rest"].strip() for found in places]
+
+
+def in_turn(case: Case) -> list[str]:
+    """The turn of who is to reply, filled in already: of several the last, which is its own."""
+    text = shown(case)
+    last = max((each.end() for each in ASKS.finditer(text)), default=None)
+    found = None if last is None else TURN.search(text, last)
+    if found is None:
+        return []
+    rest = text[: found.start()] + text[found.end() :]
+    spoken = len(found["who"]) > 1 and re.search(rf"\b{found['who']}", rest, re.I)
+    return [] if spoken else [found["rest"].strip()]
 
 
 def in_section(case: Case) -> list[str]:
@@ -279,6 +301,7 @@ def question_lines(text: str) -> Iterator[str]:
 
 PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("tells the gold after a word that calls it the answer", after_label, True),
+    ("has the reply's own turn filled in with the gold", in_turn, True),
     ("tells the gold in a comment", in_comment, False),
     ("tells the gold in a part that explains the solution", in_section, False),
     ("works the gold out", in_sum, True),
