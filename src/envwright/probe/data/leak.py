@@ -24,8 +24,8 @@ LEAK = Rule(
     check=Check.INTEGRITY,
     severity=Severity.FAIL,
     tries="The gold is looked for in the prompt where something labels it as the answer: after "
-    "“Answer:”, in a solution, a comment, an id, a mark beside an option, or a solved example "
-    "of the same question.",
+    "“Answer:”, in a solution or a calculation, the reply's own turn, a comment, an id, a mark "
+    "beside an option, or a solved example of the same question.",
     hit="That place holds the task's own gold, and on other tasks theirs.",
     why="The model learns to look for the leak.",
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
