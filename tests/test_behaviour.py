@@ -254,7 +254,12 @@ def test_a_reply_is_shown_escaped_and_its_command_makes_it_again():
 @pytest.mark.parametrize(
     ("prompt", "arguments", "answer", "tells"),
     [
-        ("Which team has case 71: red or blue?", {"n": 71}, '{"n": 71, "team": "red"}', True),
+        (
+            "To which team does case 71 belong: red or blue?",
+            {"n": 71},
+            '{"n": 71, "text": "the ink of the old one ran out", "team": "red"}',
+            True,
+        ),
         # Looked up: the question does not list it.
         ("Which team has case 71?", {"n": 71}, '{"n": 71, "team": "red"}', False),
         # Of another case, of another name, of several, and what was said by the agent itself.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from envwright.environment import Argument, Task
+from envwright.environment import Argument, Environment, Kind, Task, TaskCount
 from envwright.finding import Severity, TaskCitation, check_citation
 from envwright.probe.case import Case
 from envwright.probe.code import read_code
@@ -82,6 +82,79 @@ def test_copies_that_differ_in_an_id_are_duplicates():
         for i in range(40)
     ]
     assert found(rows) == ["duplicate-tasks"]
+
+
+RIVERS = [
+    ("Egypt", "Nile"),
+    ("London", "Thames"),
+    ("Paris", "Seine"),
+    ("Rome", "Tiber"),
+    ("Vienna", "Danube"),
+    ("Cologne", "Rhine"),
+]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "({i}) Which river runs through {place}?",
+        "Question {i}: Which river runs through {place}?",
+        "Task {i} of 24. Which river runs through {place}?",
+        "You have 3 tries. #{i} Which river runs through {place}? Reply in 1 word.",
+        "Which river runs through {place}? [id: {h}]",
+        "Ticket T-{r}: Which river runs through {place}?",
+        "Session {h}\n\nWhich river runs through {place}?",
+        "Item {i:03d} | Which river runs through {place}?",
+    ],
+)
+def test_copies_that_differ_in_a_serial_that_the_prompt_shows_are_duplicates(frame: str):
+    rng = random.Random(4)
+    given: list[tuple[str, str | None]] = []
+    for i in range(24):
+        place, river = rng.choice(RIVERS)
+        serial = f"{rng.randrange(16**8):08x}"
+        text = frame.format(i=i + 1, h=f"{serial[:7]}7", r=rng.randint(1000, 9999), place=place)
+        given.append((text, river))
+    assert found(cases(given)) == ["duplicate-tasks"]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(f"Is {n} even?", "yes" if n % 2 == 0 else "no") for n in range(1, 41)],
+        [(f"Task {n}: how many tens has {n}?", str(n // 10)) for n in range(1, 61)],
+        [(f"Add {n % 3} to {n}.", str(n + n % 3)) for n in range(30)],
+        [(f"Case {n}: guilty or not?", "guilty" if n % 3 else "not guilty") for n in range(30)],
+        [
+            (f"Is {n} greater than {m}?", "yes" if n > m else "no")
+            for n, m in zip(range(40), [20, 5] * 20, strict=True)
+        ],
+        [(f"Floor {n}: which river runs through {p}?", r) for n, (p, r) in enumerate(RIVERS)],
+    ],
+)
+def test_a_number_that_the_gold_depends_on_is_no_serial(pairs: list[tuple[str, str | None]]):
+    assert "duplicate-tasks" not in found(cases(pairs))
+
+
+def test_copies_beside_tools_are_duplicates_where_the_prompt_tells_the_gold():
+    tools = Environment(
+        kind=Kind.VERIFIERS,
+        name="birds",
+        revision="0" * 64,
+        tasks=TaskCount(count=24, infinite=False),
+        tools=("look",),
+    )
+
+    def copies(given: list[Case]) -> list[str]:
+        reports = data_reports(given, "birds", environment=tools)
+        return [f.rule for r in reports for f in r.findings if f.severity is not Severity.INFO]
+
+    rivers = [
+        case(i, f"Which river runs through {p}?", r, id=i) for i, (p, r) in enumerate(RIVERS * 4)
+    ]
+    assert copies(rivers) == ["EW201"]
+    hidden = [case(i, f"Feed the {('cat', 'dog')[i % 2]}.", str(i), id=i) for i in range(24)]
+    assert copies(hidden) == []
 
 
 def test_one_copy_in_many_is_a_note():
@@ -287,6 +360,88 @@ def test_an_answer_that_is_labelled_leaks():
     ):
         given = cases([(f"{c.task.prompt}\n{label.format(c.gold)}", c.gold) for c in SUMS])
         assert found(given) == ["answer-in-prompt"], label
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        " Soln: s = v t = {a} m/s x {b} s = {gold} m.",
+        " Sol. s = {a} m/s x {b} s = {gold} m",
+        " Worked solution: multiply, and you have {gold}.",
+        " s = v t = {a} m/s * {b} s = {gold} m.",
+        " {a} x {b} ≈ {gold}, so it is far.",
+        " Multiply {a} by {b} and you get {gold}.",
+        "\n#### {gold}",
+        "\nThe speed times the time is \\boxed{{{gold}}}.",
+        '\n{{"id": 4, "answer": "{gold}", "unit": "m"}}',
+        "\n{{'speed': {a}, 'target': {gold}}}",
+        "\nCorrect value: {gold}",
+    ],
+)
+def test_a_solution_that_the_loader_left_in_some_prompts_leaks(left: str):
+    pairs = [(a, b) for a in (3, 4, 7, 11) for b in (13, 17, 19, 26, 29)]
+    asks = "A tram moves at {} m/s for {} s. How far does it get, in metres?"
+    given = [
+        (asks.format(a, b) + (left.format(a=a, b=b, gold=a * b) if a > 4 else ""), str(a * b))
+        for a, b in pairs
+    ]
+    framed = [(f"{p}\n\nPut the final number in \\boxed{{}}.", gold) for p, gold in given]
+    assert found(cases(given)) == ["answer-in-prompt"]
+    assert found(cases(framed)) == ["answer-in-prompt"]
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "Given that {a} + {b} = {s}, what is {s} - {a}?",
+        "If {a} x = {p}, what is x? Write x = <number>.",
+        "Is {a} * {b} = {p} right? What is {b} * {b}? Put it in \\boxed{{}}.",
+        "Sol: {s} coins. Luna: {p} coins. How many coins has Sol more than {a}?",
+        "A box that equals {p} in weight has {a} parts. How heavy is one?",
+        "Rewrite {a} + {b} + 1 = {s} + 1 with one number less. What is left of it: the {b}?",
+    ],
+)
+def test_a_calculation_that_the_question_needs_is_no_leak(asks: str):
+    given = [
+        (asks.format(a=a, b=b, s=a + b, p=a * b), str(b)) for a in (3, 5, 8) for b in range(13, 20)
+    ]
+    assert found(cases(given)) == []
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "Spell {} backwards. (answer {})",
+        "Spell {} backwards. Expected -> {}",
+        "Spell {} backwards.\nReference: {}",
+        "Q: Spell {} backwards.\nA: {}",
+        "user: Spell {} backwards.\nassistant: {}",
+        "Spell it backwards.\nInput: {}\nOutput: {}",
+        "Q: Spell ab backwards.\nA: ba\n\nQ: Spell {} backwards.\nA: {}",
+    ],
+)
+def test_a_turn_that_is_filled_in_leaks(frame: str):
+    given = [
+        (frame.format(name.lower(), name.lower()[::-1]), name.lower()[::-1])
+        for name in [*NAMES[1:4], *CITIES]
+    ]
+    assert found(cases(given)) == ["answer-in-prompt"]
+    empty = [(text.removesuffix(f" {gold}"), gold) for text, gold in given]
+    if "Output" in frame or frame.endswith("A: {}"):
+        assert found(cases(empty)) == []
+
+
+def test_options_and_outputs_that_are_asked_about_are_no_leak():
+    given = [
+        (f"Question: What is the capital? \nA: {a}\nB: {b}\nC: {c}", a if i % 3 else b)
+        for i, (a, b, c) in enumerate(zip(CITIES, CITIES[1:], CITIES[2:], strict=False))
+    ]
+    assert found(cases(given)) == []
+    asked = [
+        (f"Input: {n}\nOutput: {n * n}\nWhich output does it give?", str(n * n))
+        for n in range(2, 20)
+    ]
+    assert found(cases(asked)) == []
 
 
 def test_a_solution_left_below_leaks():
@@ -523,6 +678,45 @@ def test_the_values_of_a_split_are_read_from_type_and_source():
     assert split_values(typed, read_code({})) == {"split": ["train", "eval"]}
     assert split_values([Argument(name="seed", type="int", default=0)], code) == {}
     assert split_values([Argument(name="split", type="str", default="train")], read_code({})) == {}
+
+
+ENUM = "class Part(StrEnum):\n    TRAIN = 'train'\n    HELD = 'held_out'\n"
+TABLE = "POOLS = {'train': 1, 'test': 2}\ndef load(subset):\n    return POOLS.get(subset)\n"
+OPENED = "def load(split):\n    return open(HERE / f'{split}.jsonl')\n"
+FILES = {"x/data/train.jsonl": "", "x/data/eval.jsonl": "", "README.md": ""}
+
+
+@pytest.mark.parametrize(
+    ("argument", "files", "expected"),
+    [
+        (("portion", "Part", "train"), {"x.py": ENUM}, ["train", "held_out"]),
+        (("subset", "str", "train"), {"x.py": TABLE}, ["train", "test"]),
+        (("split", "str", "train"), {"x.py": OPENED, **FILES}, ["train", "eval"]),
+        (("mode", "str", "fast"), {"x.py": OPENED, **FILES}, None),
+        (("is_train", "bool", True), {}, [False, True]),
+        (("eval_mode", "bool", False), {}, [False, True]),
+        (("test_mode", "bool", False), {}, None),
+        (("train", "str", "words.txt"), {}, None),
+    ],
+)
+def test_a_split_is_an_enumeration_a_table_s_key_a_file_s_name_or_a_switch(
+    argument, files, expected
+):
+    name, kind, default = argument
+    given = [Argument(name=name, type=kind, default=default)]
+    assert split_values(given, read_code(files)) == ({name: expected} if expected else {})
+
+
+def test_a_text_is_asked_before_a_switch_and_an_idle_switch_is_none():
+    given = [
+        Argument(name="train", type="bool", default=True),
+        Argument(name="split", type="Literal['eval', 'train']", default="eval"),
+    ]
+    assert [*split_values(given, read_code({}))] == ["split", "train"]
+    tasks = [c.task for c in SUMS]
+    assert overlap({"train=false": tasks, "train=true": tasks[::-1]}) == []
+    assert overlap({"train=false": tasks, "train=true": tasks[1:]}) == ["fail"]
+    assert overlap({"train": tasks, "eval": tasks}) == ["fail"]
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,8 @@ def test_a_complete_package_has_no_findings():
         ('version = "0.1.0"\n', ""),
         ('tags = ["audio", "eval"]\n', ""),
         ('tags = ["audio", "eval"]', "tags = []"),
+        ('tags = ["audio", "eval"]', 'tags = ["placeholder-tag", "train", "eval"]'),
+        ('tags = ["audio", "eval"]', 'tags = ["tag1", "tag2"]'),
     ],
 )
 def test_what_a_registry_wants_is_missed(old: str, new: str):
@@ -148,7 +150,7 @@ def test_a_module_that_is_not_built_is_named():
         "import yaml\n",
         "from yaml import safe_load\n",
         "def load():\n    import yaml\n    return yaml\n",
-        "import numpy as np\n",
+        "import sympy\n",
         "import importlib\nimportlib.import_module('yaml')\n",
         "import google.auth\n",
         "try:\n    import yaml\nexcept ValueError:\n    yaml = None\n",
@@ -166,6 +168,7 @@ def test_an_undeclared_import_is_found(code: str):
         "import os, sys, json\nfrom collections import abc\n",
         "import verifiers.v1 as vf\nfrom pydantic import Field\n",
         "from datasets import Dataset\n",
+        "import numpy as np\n",
         "from .helper import x\nfrom birds.helper import x\n",
         "try:\n    import yaml\nexcept ImportError:\n    yaml = None\n",
         "try:\n    import yaml\nexcept Exception:\n    yaml = None\n",
@@ -285,6 +288,9 @@ def test_what_only_looks_like_a_network_is_left_alone(code: str):
         "from os import getenv as g\nX = g('GRADER_STRICT')\n",
         "import os\nNAME = 'GRADER_STRICT'\nX = os.environ.get(NAME)\n",
         "import os\nX = 'GRADER_STRICT' in os.environ\n",
+        "import os\nENV = os.environ\nX = ENV.get('GRADER_STRICT')\n",
+        "import os\ndef flag(name, default=''):\n    return os.environ.get(name, default) == '1'\nX = flag('GRADER_STRICT')\n",
+        "import os\nclass A:\n    def flag(self, name):\n        return os.environ[name]\n\ndef on(key):\n    return os.getenv(key)\nX = on(key='GRADER_STRICT')\n",
     ],
 )
 def test_a_variable_that_nobody_names_is_found(code: str):
@@ -332,6 +338,49 @@ def test_a_load_that_differs_is_not_deterministic(second: list[str]):
 def test_a_load_that_repeats_is_deterministic():
     assert found(load_reports(package(), TASKS, (KEYS, list(KEYS)), "birds")) == []
     assert found(load_reports(package(), TASKS, None, "birds")) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def load_environment():\n    return [p.read_text() for p in HERE.glob('*.txt')]\n", True),
+        (
+            "def rows():\n    for name in os.listdir(HERE):\n        yield name\n\nclass T:\n    def load(self):\n        return rows()\n",
+            True,
+        ),
+        (
+            "def load():\n    found = []\n    for i, p in enumerate(HERE.iterdir()):\n        found.append(p)\n    return found\n",
+            True,
+        ),
+        ("def load():\n    return random.Random(date.today().toordinal()).sample(POOL, 5)\n", True),
+        ("def load():\n    random.seed(os.getpid())\n", True),
+        ("def load():\n    return [p.read_text() for p in sorted(HERE.glob('*.txt'))]\n", False),
+        (
+            "def load():\n    rows = [p.stem for p in HERE.glob('*.txt')]\n    rows.sort()\n    return rows\n",
+            False,
+        ),
+        (
+            "def load():\n    pages = {p.stem: p.read_text() for p in HERE.glob('*.txt')}\n    return [pages[n] for n in NAMES]\n",
+            False,
+        ),
+        (
+            "def load():\n    pages = {}\n    for p in HERE.iterdir():\n        pages[p.stem] = p\n    return pages\n",
+            False,
+        ),
+        (
+            "def tool():\n    return [p.name for p in HERE.iterdir()]\ndef load():\n    return 1\n",
+            False,
+        ),
+        ("def load(seed=0):\n    return random.Random(seed).sample(POOL, 5)\n", False),
+        ("def load():\n    begun = time.time()\n    print(time.time() - begun)\n", False),
+    ],
+)
+def test_an_order_that_only_another_machine_shows_is_read_from_the_source(
+    code: str, expected: bool
+):
+    imports = "import os, random, time\nfrom datetime import date\n"
+    reports = load_reports(package(imports + code), TASKS, (KEYS, list(KEYS)), "birds")
+    assert found(reports) == (["load-not-deterministic"] if expected else [])
 
 
 def test_no_tasks_is_a_failure():

@@ -11,6 +11,7 @@ from envwright.finding import Severity
 from envwright.host import Loaded
 from envwright.probe.bench import open_bench
 from envwright.probe.case import Sample
+from envwright.probe.episode_scorer import TURNS
 from envwright.probe.patience import Patience
 from envwright.probe.rule import Extent, Report
 from envwright.probe.run import RULES, Probed, run_probes
@@ -33,12 +34,16 @@ async def probed(bed: Bed, loaded: Loaded, count: int = 12) -> tuple[Sample, Pro
         return sample, await run_probes(bench, sample, [])
 
 
-def run(bed: Bed, root: Path, **given) -> tuple[Sample, dict[str, Report]]:
+def run_whole(bed: Bed, root: Path, **given) -> tuple[Sample, Probed]:
     loaded = bed.do(bed.load(root, **given))
     try:
-        sample, found = bed.do(probed(bed, loaded))
+        return bed.do(probed(bed, loaded))
     finally:
         bed.do(loaded.pool.close())
+
+
+def run(bed: Bed, root: Path, **given) -> tuple[Sample, dict[str, Report]]:
+    sample, found = run_whole(bed, root, **given)
     assert {report.rule for report in found.reports} == {rule.id for rule in RULES}
     return sample, {report.rule: report for report in found.reports}
 
@@ -223,9 +228,13 @@ class Talk(vf.MultiTurnEnv):
 def correct(completion, answer):
     return float(completion[-1]["content"].strip() == answer)
 
+def spoken(completion):
+    return sum(message["role"] == "assistant" for message in completion) / 100
+
 def load_environment():
     rows = [{{"question": "Guess my number.", "answer": "7"}}] * 3
-    return Talk(dataset=Dataset.from_list(rows), rubric=vf.Rubric(funcs=[correct]), {cap})
+    rubric = vf.Rubric(funcs=[correct, spoken], weights=[0.8, 0.2])
+    return Talk(dataset=Dataset.from_list(rows), rubric=rubric, {cap})
 """
 
 
@@ -233,9 +242,13 @@ def load_environment():
 def test_an_episode_without_an_end_and_a_turn_that_tells_the_gold_are_named(bed, tmp_path):
     source = TALK.format(turn="pass", cap="max_turns=-1")
     root = make_environment(tmp_path, name="talk", source=source, dependencies=DEPENDENCIES_V0)
-    _, reports = run(bed, root)
+    _, all_of_it = run_whole(bed, root)
+    reports = {report.rule: report for report in all_of_it.reports}
     found = hits(reports)
     assert "20 turns" in found["EW604"]
+    # What it takes to see that once is not taken for every reply that is scored.
+    assert {tried.parts.get("spoken") for tried in all_of_it.told.values()} <= {TURNS / 100, None}
+    assert "EW401" not in found
     assert (
         "The answer is 7" in reports["EW605"].findings[0].citations[0].quote
         or "answer is 7" in found["EW605"]

@@ -82,7 +82,7 @@ def test_the_example_is_described_and_its_tasks_are_those_of_the_other_dialect(b
     assert described.seats == ("agent",)
     arguments = {a.name: (a.type, a.default) for a in described.args}
     assert arguments["num_tasks"] == ("int", 100)
-    assert arguments["split"] == ("str", "eval")
+    assert arguments["split"] == ("Literal['eval', 'train']", "eval")
     ours, theirs = bed.do(old.tasks(0, 100)), bed.do(new.tasks(0, 100))
     assert [task.prompt for task in ours] == [task.prompt for task in theirs]
     assert [task.row["answer"] for task in ours] == [task.row["answer"] for task in theirs]

@@ -11,7 +11,7 @@ import asyncio
 import functools
 import inspect
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import verifiers as vf
 from pydantic_core import to_jsonable_python
@@ -88,7 +88,7 @@ class Dialect(Base):
         """The tasks of this split, those for evaluation unless told otherwise."""
         both = self.env.build_dataset() is not None and self.env.build_eval_dataset() is not None
         if both and not own:
-            self.arguments.append(tell(SPLIT, str, "eval"))
+            self.arguments.append(tell(SPLIT, Literal["eval", "train"], "eval"))
         elif split is not None:
             raise Refused("usage", f"no argument {SPLIT!r}: it has one set of tasks")
         if split not in (None, "eval", "train"):
@@ -163,7 +163,8 @@ class Dialect(Base):
             clock.reach(stage)
             phase(stage)
 
-        run = Run(args["token"], voice and voice(), self.turns, begin=lambda: reach("agent"))
+        turns = min(self.turns, args["limits"].get("turns", self.turns))
+        run = Run(args["token"], voice and voice(), turns, begin=lambda: reach("agent"))
         door.token_of_trial.set(args["token"])
         env, routed = leaf_of(self.env, row)
         reach("setup")

@@ -1,5 +1,7 @@
 """`EpisodeScorer`: what an agent earns that says the same reply turn after turn.
 
+Where nothing but our cap of turns ends that, a lower one does.
+
 For environments in which a single reply is not all there is to score. Episodes share
 processes; one whose process died under several of them is played again alone.
 """
@@ -17,6 +19,8 @@ from envwright.probe.scoring import Told, Tried, Try
 from envwright.trial.outcome import Failed, Scored
 
 AT_ONCE = 8
+TURNS = 12
+"""Of an episode that does not end by itself: the same reply again earns no more after so many."""
 
 
 class EpisodeScorer:
@@ -24,6 +28,7 @@ class EpisodeScorer:
         self._stage = stage
         self._tasks = {task.index: task for task in tasks}
         self._told: dict[Try, Tried] = {}
+        self._turns: int | None = None
         self.strikes = Strikes(stage.patience, stage.toll)
 
     @property
@@ -66,10 +71,13 @@ class EpisodeScorer:
         return results
 
     async def _try(self, each: Try) -> Tried | None:
-        task, script = self._tasks[each.index], [reply_of(each.reply)]
-        played = await self._stage.play(task, script, last_again=True)
+        played = await self._say(each)
+        if self._turns is None and played.came_to(self._stage.loaded.limits.turns):
+            # It is played again, so that all of them are scored after as many turns.
+            self._turns = TURNS
+            played = await self._say(each)
         if played.ended is not None and not played.charged and self.stopped is None:
-            played = await self._stage.play(task, script, last_again=True, isolated=True)
+            played = await self._say(each, isolated=True)
         tried, toll = tried_of(played), self.strikes.toll
         if tried.ended is None:
             toll.survived = True
@@ -77,6 +85,15 @@ class EpisodeScorer:
             toll.charge(each, tried)
             toll.lost_seconds += played.seconds
         return tried
+
+    async def _say(self, each: Try, *, isolated: bool = False) -> Played:
+        return await self._stage.play(
+            self._tasks[each.index],
+            [reply_of(each.reply)],
+            last_again=True,
+            isolated=isolated,
+            turns=self._turns,
+        )
 
 
 def tried_of(played: Played) -> Tried:

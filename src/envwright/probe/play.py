@@ -34,6 +34,13 @@ class Played:
     def measured(self) -> Trace | None:
         return next((trace for trace in self.traces if trace.measured), None)
 
+    def came_to(self, cap: int) -> bool:
+        """Whether our cap ended it; one of the environment's own would have done so before."""
+        trace = self.measured
+        if trace is None or trace.stop != "max_turns":
+            return False
+        return sum(step.sampled for step in trace.steps) >= cap
+
     @property
     def reward(self) -> float | None:
         return self.outcome.reward if isinstance(self.outcome, Scored) else None
@@ -71,7 +78,9 @@ class Stage:
         *,
         last_again: bool = False,
         isolated: bool = False,
+        turns: int | None = None,
     ) -> Played:
+        """`turns` is a cap below ours, which hosts of verifiers 0.1 keep to."""
         patience, begun = self.patience, time.monotonic()
         args: Json = {
             "index": task.index,
@@ -83,6 +92,7 @@ class Stage:
             "limits": {
                 "wall_seconds": patience.episode_seconds,
                 "scoring_seconds": patience.reply_seconds,
+                **({} if turns is None else {"turns": turns}),
             },
         }
         held = {

@@ -257,7 +257,8 @@ async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[
         try:
             loaded = await probing.load({**probing.loaded.args, name: value})
             try:
-                found[value] = await loaded.tasks(0, MOST_OF_A_SPLIT)
+                label = value if isinstance(value, str) else f"{name}={str(value).lower()}"
+                found[label] = await loaded.tasks(0, MOST_OF_A_SPLIT)
             finally:
                 await loaded.pool.close()
         except EnvwrightError:

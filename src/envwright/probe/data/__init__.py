@@ -17,7 +17,7 @@ from envwright.probe.data.repeats import (
     duplicate_hits,
     near_hits,
 )
-from envwright.probe.data.splits import OVERLAP, overlap_hits, split_values
+from envwright.probe.data.splits import OVERLAP, is_idle, overlap_hits, split_values
 from envwright.probe.found import report, skipped
 from envwright.probe.rule import Extent, Report
 from envwright.probe.scoring import Told, Try
@@ -69,7 +69,7 @@ def data_reports(  # noqa: PLR0913 - all that is known of the rows
 
 
 def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) -> Report:
-    if not splits or len(splits) < 2:
+    if not splits or len(splits) < 2 or is_idle(splits):
         return skipped(OVERLAP, "it has one split")
     counted = sum(map(len, splits.values()))
     return report(OVERLAP, overlap_hits(splits), address, tried=counted, unit="tasks")

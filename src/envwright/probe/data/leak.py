@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.case import Case
@@ -23,31 +24,47 @@ LEAK = Rule(
     check=Check.INTEGRITY,
     severity=Severity.FAIL,
     tries="The gold is looked for in the prompt where something labels it as the answer: after "
-    "“Answer:”, in a solution, a comment, an id, a mark beside an option, or a solved example "
-    "of the same question.",
+    "“Answer:”, in a solution or a calculation, the reply's own turn, a comment, an id, a mark "
+    "beside an option, or a solved example of the same question.",
     hit="That place holds the task's own gold, and on other tasks theirs.",
     why="The model learns to look for the leak.",
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
     "examples and templates that are the same in every prompt.",
 )
 STRONG = (
-    r"(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*(?:answers?|ans)"
+    r"(?:(?:the\s+)?(?:correct|right|true|expected|final|gold|reference|model)?[ _-]*"
+    r"(?:answers?|ans)|(?:correct|gold|expected|reference|ground[ _-]truth)[ _-]+"
+    r"(?:option|choice|label|class|category|letter|value|result|output|response|reply|verdict))"
 )
 SECTIONS = (
-    r"(?:worked[ _-]*)?solutions?|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
+    r"(?:(?:worked|sample|model|full)[ _-]*)?(?:solutions?|soln?s?|sol|proof|derivation|workings?)"
+    r"|explanations?|rationale|answer[ _-]*key|ground[ _-]*truth"
     r"|gold(?:[ _-]*label)?|teacher'?s?[ _-]*notes?|grader'?s?[ _-]*notes?|for graders?|marking"
-    r"|spoilers?|key|expected(?:[ _-]*(?:output|result|value|label))?|label|target|hint|working"
+    r"|spoilers?|key|expected(?:[ _-]*(?:output|result|value|label))?|label|target|hint"
+    r"|reference(?:[ _-]*(?:reply|response|text))?"
 )
-AFTER = re.compile(rf"\b{STRONG}[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I)
+AFTER = re.compile(
+    rf"\b{STRONG}[\"'*`\])]*[ \t]*(?:\bis\b|[:=]|=>|->)[ \t]*\n?[ \t]*(?P<rest>[^\n]+)", re.I
+)
 SECTION = re.compile(
-    rf"(?:^|\n|[(\[<])[ \t#*_]*(?P<label>{SECTIONS})\b[^\n:=]{{0,20}}[:=]\**[ \t]*"
+    rf"(?:^|\n|[(\[<{{,]|[.?!]\s)[ \t#*_\"']*(?P<label>{SECTIONS})"
+    rf"\b\.?[^\n:=.]{{0,20}}(?:[:=]|->|=>)\**[ \t]*"
     r"(?P<rest>(?:\n?[^\n]+){1,8})",
     re.I,
 )
+ASIDE = re.compile(rf"[(\[][ \t]*{STRONG}[ \t]+(?P<rest>[^()\[\]\n]{{1,200}})[)\]]", re.I)
+TURN = re.compile(
+    r"^[ \t*#]*(?P<who>A|Assistant|Output|Response)[ \t*]*:[ \t*]*(?P<rest>[^\n]+)", re.M | re.I
+)
+ASKS = re.compile(
+    r"^[ \t*#]*(?:Q|Question|Input|User|Human|Problem)[ \t*]*\d*[ \t*]*:", re.M | re.I
+)
+BOX = re.compile(r"\\boxed\{(?P<box>[^{}\n]{1,200})\}|^####[ \t]*(?P<rest>[^\n]+)", re.M)
 CALCULATES = re.compile(r"\d.*([-+*/x×÷^−]|times|plus|minus)|[-+*/×÷].*\d", re.I)
 WORKED = re.compile(
-    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as))[:,]?\s+"
-    r"(?:(?:us|it|is|the|answer|result|total)\s+)*(?P<rest>[^\n]+)",
+    r"\b(?:gives?|yields?|therefore|hence|thus|which makes|works out (?:at|to|as)|(?:we|you) get"
+    r"|comes? to|adds? up to|equals|for a total of|resulting in)[:,]?\s+"
+    r"(?:(?:us|it|is|the|a|an|answer|result|total|of)\s+)*(?P<rest>[^\n]+)",
     re.I,
 )
 FIELDS = re.compile(
@@ -77,6 +94,7 @@ OPTION = re.compile(
 )
 FEWEST = 5
 LONGEST = 20_000
+MOST_SIDES = 50
 NEARLY_ALL = 0.9
 
 
@@ -168,11 +186,26 @@ def tells(text: str, gold: str, *, strict: bool) -> bool:
         return False
     # What follows must not go on: a list of options begins with one of them, too.
     rest = bare[start.end() :]
-    return not re.match(r"\s*(,|/|\||or\b|and\b|;)\s*\w", rest)
+    other = r"(?:\d|or\b|and\b)" if gold.strip()[-1:].isdigit() else r"\w"
+    return not re.match(rf"\s*(?:(?:,|/|\||;)\s*{other}|(?:or|and)\s+\w)", rest)
 
 
 def after_label(case: Case) -> list[str]:
-    return [found["rest"].strip() for found in AFTER.finditer(shown(case))]
+    text = shown(case)
+    places = [*AFTER.finditer(text), *ASIDE.finditer(text)]
+    return [found["rest"].strip() for found in places]
+
+
+def in_turn(case: Case) -> list[str]:
+    """The turn of who is to reply, filled in already: of several the last, which is its own."""
+    text = shown(case)
+    last = max((each.end() for each in ASKS.finditer(text)), default=None)
+    found = None if last is None else TURN.search(text, last)
+    if found is None:
+        return []
+    rest = text[: found.start()] + text[found.end() :]
+    spoken = len(found["who"]) > 1 and re.search(rf"\b{found['who']}", rest, re.I)
+    return [] if spoken else [found["rest"].strip()]
 
 
 def in_section(case: Case) -> list[str]:
@@ -192,10 +225,17 @@ def in_sum(case: Case) -> list[str]:
     text = shown(case)
     found = [each["rest"].strip() for each in WORKED.finditer(text)]
     for line in text.splitlines():
-        before, sign, behind = line.replace("≈", "=").rpartition("=")
-        if sign and CALCULATES.search(before[-200:]) and "?" not in before[-200:]:
-            found.append(behind.strip())
+        sides = re.split(r"[=≈]", line)[-MOST_SIDES:]
+        for before, behind in pairwise(sides):
+            # What is asked ends with its question mark: a calculation behind it is the way.
+            if CALCULATES.search(before[-200:].rpartition("?")[2]):
+                found.append(behind.strip())
     return found
+
+
+def in_box(case: Case) -> list[str]:
+    """A final answer in the manner of solutions: boxed, or behind ####."""
+    return [(each["box"] or each["rest"]).strip() for each in BOX.finditer(shown(case))]
 
 
 def in_field(case: Case) -> list[str]:
@@ -261,9 +301,11 @@ def question_lines(text: str) -> Iterator[str]:
 
 PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("tells the gold after a word that calls it the answer", after_label, True),
+    ("has the reply's own turn filled in with the gold", in_turn, True),
     ("tells the gold in a comment", in_comment, False),
     ("tells the gold in a part that explains the solution", in_section, False),
     ("works the gold out", in_sum, True),
+    ("holds the gold as the end of a solution", in_box, True),
     ("holds a field of the row that explains the gold", in_field, False),
     ("marks the right option", in_mark, False),
     ("spells the gold in an id or a file's name", in_token, False),

@@ -7,6 +7,7 @@ from itertools import combinations
 from envwright.environment import Environment
 from envwright.finding import Severity
 from envwright.probe.case import Case
+from envwright.probe.data.serial import tell_the_gold, without_serials
 from envwright.probe.data.text import (
     answer_form,
     asked,
@@ -29,7 +30,7 @@ DUPLICATES = Rule(
     check=Check.INTEGRITY,
     severity=Severity.WARN,
     tries="Tasks are compared without their index, and by their prompt and gold but for case, "
-    "white space and closing punctuation.",
+    "white space, closing punctuation and a running number or id that tells nothing.",
     hit="A twentieth of the tasks or more, and three at least, are copies of others.",
     why="The mean counts them twice, and training repeats them.",
     exempt="Tasks from one template that ask for different things; tasks whose prompt is the "
@@ -81,12 +82,14 @@ def told_apart_elsewhere(environment: Environment | None) -> bool:
 def duplicate_hits(cases: Sequence[Case], environment: Environment | None) -> Iterator[Hit]:
     by_key: dict[str, list[Case]] = defaultdict(list)
     by_text: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    elsewhere = same_by_design(cases) or told_apart_elsewhere(environment)
-    for case in cases:
+    golds = [case.gold for case in cases]
+    texts = without_serials([asked(case.task) for case in cases], golds)
+    elsewhere = told_apart_elsewhere(environment) and not tell_the_gold(texts, golds)
+    elsewhere = elsewhere or same_by_design(cases)
+    for case, text in zip(cases, texts, strict=True):
         by_key[case.task.key].append(case)
         if case.gold is not None and not elsewhere:
-            text = (normalised(asked(case.task)), answer_form(case.gold))
-            by_text[text].append(case)
+            by_text[text, answer_form(case.gold)].append(case)
     groups = [group for group in (by_text or by_key).values() if len(group) > 1]
     same_rows = [group for group in by_key.values() if len(group) > 1]
     if extra(same_rows) > extra(groups):
@@ -97,7 +100,7 @@ def duplicate_hits(cases: Sequence[Case], environment: Environment | None) -> It
     share = copies / len(cases)
     largest = max(groups, key=len)
     exact = extra(same_rows)
-    how = "row by row" if exact == copies else "but for an index, case, spaces or full stops"
+    how = "row by row" if exact == copies else "but for a number or id, case, spaces or full stops"
     yield Hit(
         f"{copies} of {len(cases)} tasks ({share:.0%}) are copies of others, {how}; "
         f"one is there {len(largest)} times",

@@ -23,25 +23,58 @@ OVERLAP = Rule(
     exempt="Environments with one split; a split that is said to be all of them; prompts that "
     "are the same by design.",
 )
-SPLIT = re.compile(r"(^|_)(split|subset|partition|fold|mode|phase|stage)$")
-TRAINS = re.compile(r"^(train|training|learn|fit|practice)")
-TESTS = re.compile(r"^(eval|test|val|dev|valid|held|hidden|exam|score)")
+SPLIT = re.compile(r"(^|_)(split|subset|partition|fold|mode|phase|stage|portion|part|set)$")
+TRAINS = re.compile(r"^(train|learn|fit|practi[cs]e)", re.I)
+TESTS = re.compile(r"^(eval|test|val|dev|held|hold|hidden|exam|score|bench)", re.I)
+SWITCH = re.compile(
+    r"^(is_|for_)?(train(ing)?|eval(uation)?|held_?out|hold_?out)(_(mode|set|split))?$"
+)
 WHOLE = {"all", "full", "both", "any", "everything", "total"}
 
+SplitValue = str | bool
 
-def split_values(args: Sequence[Argument], code: Code) -> dict[str, list[str]]:
-    """Arguments that choose a split, with the values that type or source name for them."""
-    found: dict[str, list[str]] = {}
+
+def split_values(args: Sequence[Argument], code: Code) -> dict[str, list[SplitValue]]:
+    """Arguments that choose a split, with the values that type, source or files name for them."""
+    found: dict[str, list[SplitValue]] = {}
     for argument in args:
-        if not SPLIT.search(argument.name.rpartition(".")[2]):
+        name = argument.name.rpartition(".")[2]
+        if SWITCH.match(name) and isinstance(argument.default, bool):
+            found[argument.name] = [False, True]
+        if not SPLIT.search(name):
             continue
         default = [argument.default] if isinstance(argument.default, str) else []
         named = [*default, *re.findall(r"['\"]([\w-]+)['\"]", argument.type)]
-        named += compared_with(code, argument.name.rpartition(".")[2])
+        named += [*members(code, argument.type), *compared_with(code, name)]
+        named += file_stems(code) if names_a_file(code, name) else ()
         values = list(dict.fromkeys(named))
         if any(map(TRAINS.match, values)) and any(map(TESTS.match, values)):
             found[argument.name] = [v for v in values if TRAINS.match(v) or TESTS.match(v)]
-    return found
+    # A switch may mean something else: it is the last to be tried.
+    return dict(sorted(found.items(), key=lambda each: isinstance(each[1][0], bool)))
+
+
+def members(code: Code, kind: str) -> Iterator[str]:
+    """The values of an enumeration of the package that is the argument's type."""
+    for _, node in code.classes_named(kind.rpartition(".")[2]):
+        for each in node.body:
+            if isinstance(each, ast.Assign):
+                yield from texts(each.value)
+
+
+def names_a_file(code: Code, name: str) -> bool:
+    """Whether it is written into a text, such as `f"{split}.jsonl"`."""
+    holes = (
+        n for module in code.modules for n in module.nodes if isinstance(n, ast.FormattedValue)
+    )
+    return any(speaks_of(hole.value, name) for hole in holes)
+
+
+def file_stems(code: Code) -> Iterator[str]:
+    """`train` of `data/train.jsonl`: a split may be the name of a file."""
+    for path in code.files:
+        if re.search(r"\.(jsonl?|csv|tsv|txt|toml|ya?ml)$", path):
+            yield path.rpartition("/")[2].partition(".")[0]
 
 
 def compared_with(code: Code, name: str) -> Iterator[str]:
@@ -57,6 +90,10 @@ def compared_with(code: Code, name: str) -> Iterator[str]:
                     constants = module.constants
                     known = constants.get(value.id) if isinstance(value, ast.Name) else value
                     yield from texts(known) if known is not None else ()
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=table), attr="get"), args=[key, *_]
+                ) if speaks_of(key, name) and table in module.constants:
+                    yield from texts(module.constants[table])
                 case ast.match_case(pattern=ast.MatchValue(value=value)):
                     yield from texts(value)
                 case _:
@@ -77,6 +114,13 @@ def texts(node: ast.AST) -> Iterator[str]:
         for inner in ast.walk(each) if each is not None else ():
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
                 yield inner.value
+
+
+def is_idle(splits: Mapping[str, Sequence[Task]]) -> bool:
+    """Whether a switch chooses something else: the same tasks come whether it is on or off."""
+    if not all("=" in name for name in splits):
+        return False
+    return len({frozenset(task.key for task in tasks) for tasks in splits.values()}) < 2
 
 
 def overlap_hits(splits: Mapping[str, Sequence[Task]]) -> Iterator[Hit]:

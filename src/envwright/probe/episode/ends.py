@@ -2,7 +2,6 @@
 
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case
-from envwright.probe.play import Played
 from envwright.probe.rule import Check, Rule
 
 NO_END = Rule(
@@ -16,14 +15,6 @@ NO_END = Rule(
     why="rollouts run until something else kills them",
     exempt="single-turn environments, and a cap of the environment's own",
 )
-
-
-def goes_on(played: Played, cap: int) -> bool:
-    """Whether our cap ended it; one of the environment's own would have done so before."""
-    trace = played.measured
-    if trace is None or trace.stop != "max_turns":
-        return False
-    return sum(step.sampled for step in trace.steps) >= cap
 
 
 def endless(case: Case, cap: int, reproduce: str) -> Finding:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from envwright.finding import Finding
 from envwright.probe.bench import Bench
 from envwright.probe.case import Case, Sample
-from envwright.probe.episode.ends import NO_END, endless, goes_on
+from envwright.probe.data.text import leaves
+from envwright.probe.episode.ends import NO_END, endless
+from envwright.probe.episode.record import has_word
 from envwright.probe.episode.tool import (
     PLAIN,
     Tool,
@@ -19,10 +21,12 @@ from envwright.probe.episode.tool import (
 )
 from envwright.probe.episode.tools import BREAKS, ESCAPES, breaks, escapes, wily_calls
 from envwright.probe.episode.unneeded import UNNEEDED, read_unneeded
-from envwright.probe.episode.view import IN_VIEW, in_answers, in_descriptions, in_turns
+from envwright.probe.episode.view import IN_VIEW, in_answers, in_descriptions, in_records, in_turns
 from envwright.probe.gold import field_of
+from envwright.probe.package.package import read_package
 from envwright.probe.play import Played, reply_of
 from envwright.probe.rule import Extent, Report
+from envwright.probe.source.reckons import only_reckon
 from envwright.record import Json
 
 EPISODE_RULES = (BREAKS, ESCAPES, UNNEEDED, NO_END, IN_VIEW)
@@ -30,8 +34,12 @@ CASES = 2
 WORDS = 4
 """Of a question, as arguments."""
 MOST_FINDINGS = 3
-WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|\b([A-Z]\w+(?: [A-Z]\w+)*|\d+)\b")
-"""What a question quotes, its names and its numbers."""
+WORD = re.compile(
+    r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(?<![\w-])([A-Za-z]*\d[\w]*(?:[-/:.]\w+)+"
+    r"|[A-Za-z]+(?:[-_/#]\w*\d\w*)+(?:[-/]\w+)*|[A-Z]\w+(?: [A-Z]\w+)*|\d+)(?!\w)"
+)
+"""What a question quotes, its names, ids, dates and numbers."""
+LONGEST_WORD = 40
 
 
 async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list[Report]:
@@ -43,7 +51,9 @@ async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list
         await look_at_tools(bench, sample, found, troubles)
     if environment.episodic:
         await look_at_turns(bench, sample, found, troubles)
-    reports = [read_unneeded(sample)]
+    code = read_package(bench.loaded.source).code if environment.tools else None
+    reckon = code is not None and only_reckon(code, environment.tools)
+    reports = [read_unneeded(sample, reckon=reckon)]
     for rule, needed, lack in (
         (BREAKS, bool(environment.tools), "it has no tools"),
         (ESCAPES, bool(environment.tools), "it has no tools"),
@@ -75,6 +85,7 @@ async def look_at_tools(
     bench: Bench, sample: Sample, found: dict[str, list[Finding]], troubles: dict[str, str]
 ) -> None:
     source = bench.loaded.source
+    records: list[list[Finding]] = []
     for case in sample.cases[:CASES]:
         seen = await bench.stage.play(case.task, [reply_of("Let me see.")])
         tools = tools_of(seen)
@@ -98,13 +109,17 @@ async def look_at_tools(
         field = field_of(case.task.row, None)
         found[IN_VIEW.id] += in_answers(case, told, field, script_command(sample, case, asking))
         found[IN_VIEW.id] += in_descriptions(case, tools, field, reproduce)
+        records.append([*in_records(case, told, script_command(sample, case, asking))])
         if lured is not None:
             led = script_command(sample, case, wily)
             found[ESCAPES.id] += escapes(case, calls_in(lured), source, led)
             if lured.ended is not None:
                 troubles[ESCAPES.id] = last_line(lured.ended)
         if found[BREAKS.id] or found[ESCAPES.id]:
-            return
+            break
+    if all(records) and not found[IN_VIEW.id]:
+        # One record alone may hold the gold by chance.
+        found[IN_VIEW.id] += [each for some in records for each in some[:1]]
 
 
 async def look_at_turns(
@@ -115,7 +130,7 @@ async def look_at_turns(
         played = await bench.stage.play(case.task, [reply_of("Please go on.")], last_again=True)
         command = f"envwright run {shlex.quote(sample.environment.name)} --agent scripted:FILE"
         command += f" --task {case.task.index}"
-        if goes_on(played, cap):
+        if played.came_to(cap):
             found[NO_END.id] = [endless(case, cap, command)]
         elif (trouble := trouble_of(played)) is not None:
             troubles[NO_END.id] = trouble
@@ -139,17 +154,38 @@ def plain_call(tool: Tool) -> Json:
 
 def asked_calls(tool: Tool, case: Case) -> list[Json]:
     """Calls with words of the question, and with what names the task in its row."""
-    texts = [found.group(found.lastindex or 0) for found in WORD.finditer(case.task.prompt)]
-    ids = [str(case.task.row[n]) for n in ("id", "task_id", "name") if n in case.task.row]
-    said = list(dict.fromkeys([*ids, str(case.task.index), *reversed(texts)]))[: WORDS + 2]
+    said = asked_words(case)
     match tool.texts, tool.numbers:
         case [name], _:
             return [{**plain_call(tool), name: text} for text in said]
         case [], [name]:
             numbers = [int(text) for text in said if text.isdecimal() and len(text) < 19]
             return [{**plain_call(tool), name: number} for number in numbers]
+        case [_, _, *_] as names, _:
+            # As the question has them: what belongs together stands together, and in order.
+            words = [text for text in said if has_word(text, case.task.prompt)]
+            words.sort(key=case.task.prompt.find)
+            runs = (words[at : at + len(names)] for at in range(len(words) - len(names) + 1))
+            return [{**plain_call(tool), **dict(zip(names, run, strict=True))} for run in runs]
         case _:
             return []
+
+
+def asked_words(case: Case) -> list[str]:
+    """What a call may be about: names of the task, and words of its question and row."""
+    row, prompt = case.task.row, case.task.prompt
+    texts = [found.group(found.lastindex or 0) for found in WORD.finditer(prompt)]
+    ids = [str(row[n]) for n in ("id", "task_id", "name") if n in row]
+    values = [
+        str(v) for _, v in leaves(row) if isinstance(v, str | int) and not isinstance(v, bool)
+    ]
+    shown = [
+        v
+        for v in values
+        if len(v) <= LONGEST_WORD and v not in (case.gold, prompt) and has_word(v, prompt)
+    ]
+    found = dict.fromkeys([*ids, str(case.task.index), *shown, *reversed(texts)])
+    return [text for text in found if len(text) <= LONGEST_WORD][: 2 * WORDS]
 
 
 def script_command(sample: Sample, case: Case, calls: Sequence[Json]) -> str:

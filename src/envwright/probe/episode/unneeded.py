@@ -1,11 +1,12 @@
 """EW603 unneeded-tool: a tool is demanded, and all is earned without it.
 
 An answer that has to be looked up is no hit: nobody can say it without the tool. A hit
-is one that follows from the question itself, as far as simple reckoning shows.
+is one that follows from the question itself, as simple reckoning shows, or the source of
+the tools: they reckon, and hold nothing that the question does not.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from envwright.environment import Environment
@@ -22,7 +23,8 @@ UNNEEDED = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.WARN,
     tries="the gold at once, without a single call, where the prompt demands a tool",
-    hit="it earns the maximum on most tasks, and follows from the numbers of the question",
+    hit="it earns the maximum on most tasks, and follows from the numbers of the question, or the "
+    "tools only reckon with what the question says",
     why="the model learns to guess instead of using the tool",
     exempt="tools that are offered, answers that only the tool can tell",
 )
@@ -32,19 +34,36 @@ DEMAND = re.compile(
     r"|\b(with|using) (the|your|a) [\w` -]{0,30}\btools?\b",
     re.IGNORECASE,
 )
+BY_HAND = re.compile(
+    r"\b(do not|don't|never|not|without)\b[^.\n]{0,40}\b(by hand|from memory|in your head|mentally"
+    r"|yourself|guess)",
+    re.IGNORECASE,
+)
+ASKS = r"\b(?:use|call|run|invoke|consult|query|ask|with|using|via|through|by|from)\b[^.\n]{0,40}?"
 OFFER = re.compile(
-    r"\b(may|can|could|if (you|it) (like|want|need|help)|optional|available|help)", re.IGNORECASE
+    r"\b(may|can|could|if (you|it) (like|want|need|help)|optional|available|help(?! of))",
+    re.IGNORECASE,
 )
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 MOST = 0.5
 
 
-def demands(case: Case) -> bool:
+def demands(case: Case, tools: Sequence[str] = ()) -> bool:
     """Whether the request tells the agent to use a tool, and does not leave it the way."""
+    named = re.compile(ASKS + spelled(tools), re.IGNORECASE)
     for sentence in re.split(r"(?<=[.!?\n])\s+", request_of(case.task)):
-        if DEMAND.search(sentence) and not OFFER.search(sentence):
+        said = DEMAND.search(sentence) or BY_HAND.search(sentence) or named.search(sentence)
+        if said and not OFFER.search(sentence):
             return True
     return False
+
+
+def spelled(tools: Sequence[str]) -> str:
+    """A pattern for tools' names where they are names: in quotes, or no words of the language."""
+    short = [name for tool in tools if (name := tool.partition("_")[2])]
+    quoted = "|".join(map(re.escape, [*tools, *short]))
+    plain = "|".join(re.escape(name) for name in [*tools, *short] if "_" in name)
+    return rf"(?:[`'\"](?:{quoted})[`'\"(]|\b(?:{plain or '(?!)'})\b)"
 
 
 def follows(case: Case) -> bool:
@@ -71,18 +90,22 @@ def reckoned(numbers: list[float]) -> Iterator[float]:
         yield from (a * b + c, a * b - c, (a + b) * c, (a - b) * c, a + b - c, a * b * c)
 
 
-def read_unneeded(sample: Sample) -> Report:
+def read_unneeded(sample: Sample, *, reckon: bool = False) -> Report:
+    """`reckon` says whether the source shows that all its tools do no more."""
     environment = sample.environment
     if not environment.tools:
         return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason="it has no tools")
     if sample.gold_from is None:
         return Report(rule=UNNEEDED.id, extent=Extent.NO_GOLD, reason="no gold to say at once")
-    asked = [case for case in sample.cases if case.said is not None and demands(case)]
+    asked = [
+        case for case in sample.cases if case.said is not None and demands(case, environment.tools)
+    ]
     if not asked:
         why = "no prompt demands a tool"
         return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason=why)
-    hits = [case for case in asked if is_full(environment, case) and follows(case)]
-    found = (of(sample, hits, len(asked)),) if len(hits) > MOST * len(asked) else ()
+    paid = [case for case in asked if is_full(environment, case)]
+    hits = paid if reckon else [case for case in paid if follows(case)]
+    found = (of(sample, hits, len(asked), reckon),) if len(hits) > MOST * len(asked) else ()
     return Report(rule=UNNEEDED.id, tried=len(asked), of=sample.total, findings=found)
 
 
@@ -91,16 +114,20 @@ def is_full(environment: Environment, case: Case) -> bool:
     return case.best is not None and most > 0 and case.best >= most - 1e-6
 
 
-def of(sample: Sample, hits: list[Case], asked: int) -> Finding:
+def of(sample: Sample, hits: list[Case], asked: int, reckon: bool) -> Finding:
     case = hits[0]
     assert case.said is not None
+    why = (
+        "and its tools only reckon with what the question says"
+        if reckon
+        else "whose answers follow from the numbers in the question"
+    )
     return finding(
         UNNEEDED,
         sample,
         case,
         case.said,
         statement=f"the prompt demands a tool, and {shown(case.said, 60)!r} said at once earns "
-        f"{case.best:g} on {len(hits)} of {asked} such tasks, whose answers follow from the "
-        "numbers in the question",
+        f"{case.best:g} on {len(hits)} of {asked} such tasks, {why}",
         quote=f"{case.best:g}",
     )

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case
-from envwright.probe.episode.tool import Called, Tool, parsed
+from envwright.probe.episode.record import chosen, fields_of, has_word
+from envwright.probe.episode.tool import Called, Tool
 from envwright.probe.episode.tools import tool_finding
 from envwright.probe.evidence import shown
+from envwright.probe.gold import request_of
 from envwright.probe.play import Played
 from envwright.probe.rule import Check, Rule
-from envwright.record import mapping
 from envwright.trace import Role
 
 IN_VIEW = Rule(
@@ -21,10 +22,11 @@ IN_VIEW = Rule(
     severity=Severity.FAIL,
     tries="tools with empty and plain arguments and with words of the question, tools' "
     "descriptions, and what the environment says before the agent has answered",
-    hit="the gold stands there under the name of an answer, or alone; where the question lists "
-    "what to choose from, under the name of what it asks for",
+    hit="the gold stands there under the name of an answer, or alone although nothing of the "
+    "question was handed over; or in a record from whose other fields it is to be worked out",
     why="the model learns where the key lies",
-    exempt="looking the answer up is the task: then it stands there under a name of its own",
+    exempt="looking the answer up, or reckoning it from what the question says, is what the tool "
+    "is for",
 )
 NAMES = r"answer|solution|gold|expected|target|ground[ _]truth|label|correct|secret"
 
@@ -47,43 +49,47 @@ def shows(case: Case, text: str, field: str | None) -> str | None:
     return named(gold, text, field)
 
 
-def chosen(case: Case, call: Called) -> str | None:
-    """Where a record that was asked for holds the choice that the agent is to make.
-
-    What is looked up is not told beforehand: here the question lists the gold beside others,
-    so that it is to be worked out, and the record has one value for what is asked.
-    """
-    gold, prompt = (case.gold or "").strip(), case.task.prompt
-    record = mapping(parsed(call.answer))
-    given = {str(value) for value in call.arguments.values()}
-    if len(gold) < 2 or gold in given or not has_word(gold, prompt):
-        return None
-    if not any(has_word(value, prompt) for value in given):
-        return None
-    keys = [name for name, value in record.items() if value == gold and has_word(name, prompt)]
-    return f"{keys[0]}: {gold}" if keys else None
-
-
-def has_word(word: str, text: str) -> bool:
-    return bool(word) and bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE))
-
-
 def in_answers(
     case: Case, called: Sequence[Called], field: str | None, reproduce: str
 ) -> Iterator[Finding]:
     for call in called:
-        given = " ".join(str(value) for value in call.arguments.values())
-        found = shows(case, call.answer, field) or chosen(case, call)
-        if call.raised or not found or found in given:
-            continue
-        yield tool_finding(
-            IN_VIEW,
-            case,
-            call,
-            f"the tool {call.tool!r} hands out the gold: {shown(str(call.arguments), 100)} is "
-            f"answered with {shown(found, 100)!r}",
-            reproduce,
-        )
+        found = None if call.raised else handed_out(case, call, field)
+        if found is not None:
+            yield handing(case, call, found, reproduce)
+
+
+def in_records(case: Case, called: Sequence[Called], reproduce: str) -> Iterator[Finding]:
+    for call in called:
+        found = None if call.raised else chosen(case, call)
+        if found is not None:
+            yield handing(case, call, found, reproduce)
+
+
+def handing(case: Case, call: Called, found: str, reproduce: str) -> Finding:
+    return tool_finding(
+        IN_VIEW,
+        case,
+        call,
+        f"the tool {call.tool!r} hands out the gold: {shown(str(call.arguments), 100)} is "
+        f"answered with {shown(found, 100)!r}",
+        reproduce,
+    )
+
+
+def handed_out(case: Case, call: Called, field: str | None) -> str | None:
+    """What a tool tells that it should not, if it does.
+
+    One that is given words of the question may well answer with the gold: it looks it up,
+    or reckons it. Then it is a key only as a field of a record that has others.
+    """
+    found = shows(case, call.answer, field)
+    values = [str(value) for value in call.arguments.values()]
+    if found is None or found in " ".join(values):
+        return None
+    request = request_of(case.task)
+    asked = any(has_word(value, request) for value in values)
+    key = re.search(rf"\b({NAMES}|key|hint|reveal)", call.tool.replace("_", " "), re.IGNORECASE)
+    return found if key or not asked or len(fields_of(call.answer)) > 1 else None
 
 
 def in_descriptions(

@@ -25,7 +25,8 @@ UNDECLARED = Rule(
     hit="A module is imported that no declared dependency brings, or only by chance.",
     why="It works on the author's machine and nowhere else, or until a dependency drops it.",
     exempt="The standard library, the package itself, imports under a guard with a fallback, "
-    "type checking, and what the interface of verifiers itself is written in.",
+    "type checking, and what the interface of verifiers itself is written in; what a declared "
+    "package requires itself is told and no more.",
 )
 UNUSED = Rule(
     id="EW104",
@@ -114,11 +115,12 @@ def undeclared_hits(
             )
         else:
             whose = " or ".join(sorted(owners))
+            direct = owners & {n for each in declared for n in installed.needs.get(each, ())}
+            by = "a declared one requires it" if direct else "another dependency happens to need it"
             yield Hit(
-                f"`{name}` is imported and {whose} is not declared: it is there only because "
-                "another dependency happens to need it",
+                f"`{name}` is imported and {whose} is not declared: it is there only because {by}",
                 cited,
-                Severity.WARN,
+                Severity.INFO if direct else Severity.WARN,
             )
 
 

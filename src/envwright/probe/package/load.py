@@ -11,6 +11,7 @@ from envwright.probe.package.dependencies import UNDECLARED
 from envwright.probe.package.metadata import cite_project
 from envwright.probe.package.network import NETWORK
 from envwright.probe.package.package import Package
+from envwright.probe.package.unsteady import unsteady_source
 from envwright.probe.package.variables import VARIABLE
 from envwright.probe.rule import Check, Extent, Report, Rule
 
@@ -41,8 +42,9 @@ UNSTEADY = Rule(
     check=Check.INTEGRITY,
     severity=Severity.FAIL,
     tries="It is loaded in two fresh processes with the same arguments and other hash seeds, "
-    "and the tasks' keys are compared in order.",
-    hit="Other tasks, or the same in another order.",
+    "and the tasks' keys are compared in order; its source is read for the order of a folder and "
+    "for dice that the clock seeds.",
+    hit="Other tasks, or the same in another order, here or on another machine or day.",
     why="No two runs measure the same, and a trial cannot be graded again.",
     exempt="A seed among the arguments with a fixed default.",
 )
@@ -111,7 +113,7 @@ def load_reports(
     if keys is None:
         reports.append(skipped(UNSTEADY, "it was loaded once", Extent.UNFINISHED))
     else:
-        hits = list(unsteady_hits(package, *keys, tasks))
+        hits = list(unsteady_hits(package, *keys, tasks)) or list(unsteady_source(package.code))
         compared = max(map(len, keys))
         reports.append(report(UNSTEADY, hits, address, tried=compared, unit="tasks"))
     shapes = list(shape_hits(tasks))

@@ -38,14 +38,18 @@ FILLER = {
     *("a", "add", "an", "and", "brief", "description", "env", "environment", "fixme", "for"),
     *("goes", "here", "insert", "my", "n/a", "na", "new", "none", "of", "package", "placeholder"),
     *("project", "short", "some", "tbd", "the", "this", "todo", "write", "xxx", "your"),
+    *("custom", "generic", "rl", "simple", "verifiers"),
 }
 """The words of templates: a description of nothing else describes nothing."""
 SCAFFOLD = re.compile(
     r"replace (this|the placeholders|with)|add your description|your (environment )?description"
-    r"|<(short|one-sentence|describe|description|your|list of|links?|brief)\b[^>\n]*>"
+    r"|<(short|one-sentence|describe|description|your|list of|links?|brief|comma|split|what|name"
+    r"|train|e\.g)\b[^>\n]*>"
     r"|\bTODO\b|\blorem ipsum\b|describe (your|the) (environment|task) here",
     re.IGNORECASE,
 )
+GAP = re.compile(r"(placeholder|your|my|some|todo|tbd|xxx|tag)[-_ ]?(tags?)?[-_ ]?\d*", re.I)
+"""A tag that a scaffold left."""
 SHORTEST_README = 5
 """Words beside its headings."""
 
@@ -79,8 +83,11 @@ def missing_of(package: Package) -> Iterator[str]:
         yield f"a placeholder for a description ({description.strip()!r})"
     if not has_version(project):
         yield "no version"
-    if not any(str(tag).strip() for tag in tags_of(package)):
+    tags = [str(tag).strip() for tag in tags_of(package) if str(tag).strip()]
+    if not tags:
         yield "no tags"
+    elif gaps := [tag for tag in tags if GAP.fullmatch(tag)]:
+        yield f"a placeholder among its tags ({gaps[0]!r})"
     if not readme.strip():
         yield "no README"
     elif is_empty_readme(readme):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from envwright.finding import Severity
-from envwright.probe.code import Code, Module
+from envwright.probe.code import Code, Method, Module
 from envwright.probe.found import Hit, report
 from envwright.probe.package.package import Package
 from envwright.probe.rule import Check, Report, Rule
@@ -57,20 +57,59 @@ def variable_hits(package: Package, secrets: Collection[str]) -> Iterator[Hit]:
 
 
 def reads_of(code: Code, module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Each read of a variable whose name is written down."""
-    for node in module.nodes:
-        name: ast.AST | None = None
-        match node:
-            case ast.Subscript(value=value, slice=key, ctx=ast.Load()):
-                name = key if module.dotted(value) == "os.environ" else None
-            case ast.Call(func=func, args=[key, *_]):
-                called = module.dotted(func)
-                reads = ("os.getenv", "os.environ.get", "os.environ.pop", "os.environb.get")
-                name = key if called in reads else None
-            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]):
-                name = left if module.dotted(right) == "os.environ" else None
-            case _:
-                pass
+    """Each read of a variable whose name is written down, there or where a helper is called."""
+    for method, node in [*inside_of(code, module)]:
+        name = name_read(module, node)
         text = code.text_of(module, name) if name is not None else None
         if text:
             yield node, text
+        elif isinstance(name, ast.Name) and method is not None and name.id in method.parameters:
+            yield from ((node, said) for said in handed(code, method, name.id))
+
+
+def name_read(module: Module, node: ast.AST) -> ast.AST | None:
+    match node:
+        case ast.Subscript(value=value, slice=key, ctx=ast.Load()):
+            return key if is_environ(module, value) else None
+        case ast.Call(func=ast.Attribute(value=value, attr="get" | "pop"), args=[key, *_]):
+            return key if is_environ(module, value) else None
+        case ast.Call(func=func, args=[key, *_]):
+            return key if module.dotted(func) == "os.getenv" else None
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]):
+            return left if is_environ(module, right) else None
+        case _:
+            return None
+
+
+def is_environ(module: Module, node: ast.AST) -> bool:
+    """`os.environ`, also under a name of the module's own."""
+    if isinstance(node, ast.Name) and node.id in module.constants:
+        node = module.constants[node.id]
+    return module.dotted(node) in ("os.environ", "os.environb")
+
+
+def inside_of(code: Code, module: Module) -> Iterator[tuple[Method | None, ast.AST]]:
+    """Each node with the innermost function that it stands in."""
+
+    def visit(node: ast.AST, method: Method | None) -> Iterator[tuple[Method | None, ast.AST]]:
+        for child in ast.iter_child_nodes(node):
+            yield method, child
+            yield from visit(child, code.by_node.get(id(child), method))
+
+    return visit(module.tree, None)
+
+
+def handed(code: Code, method: Method, parameter: str) -> Iterator[str]:
+    """The texts that the package's calls of a function give to a parameter."""
+    names = [n for n in method.parameters if n not in ("self", "cls")]
+    place = names.index(parameter) if parameter in names else len(names)
+    for module in code.modules:
+        for node in module.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            called = code.named(module, node.func)
+            if called is None or called.node is not method.node:
+                continue
+            given = [k.value for k in node.keywords if k.arg == parameter]
+            given += node.args[place : place + 1]
+            yield from (said for each in given if (said := code.text_of(module, each)))

@@ -28,8 +28,12 @@ NOT_SAID = {"task", "agent", "id", "timing", "usage", "info", "metrics", "reward
 STATE_SAID = {"completion", "responses", "trajectory", "response", "reply", "messages"}
 CLEAN = {
     *(f"builtins.{n}" for n in ("len", "bool", "isinstance", "any", "all", "type", "print", "id")),
-    "math.isclose",
+    *("math.isclose", "builtins.hash", "zlib.crc32", "zlib.adler32", "uuid.uuid3", "uuid.uuid5"),
+    *("random.Random", "hmac.new", "hmac.digest"),
 }
+DIGESTS = ("hashlib.", "xxhash.", "mmh3.")
+DIGESTED = (".hexdigest", ".digest")
+"""What is made there of a text holds none of its words."""
 NUMBERS = {"builtins.int", "builtins.float", "decimal.Decimal", "fractions.Fraction"}
 MUTATORS = {
     *("append", "add", "extend", "write", "write_text", "write_bytes", "insert", "update"),
@@ -157,7 +161,7 @@ class Flow:
         if asks_judge(self.code, scope.method, node):
             self.pass_on(scope, node)
             return frozenset({VERDICT})
-        if name in CLEAN:
+        if name in CLEAN or name.startswith(DIGESTS) or chain(node.func).endswith(DIGESTED):
             return given & {CHANCE}
         if name in NUMBERS:
             number = {NUMBER} if given & {REPLY, TRACE, NUMBER} else set[str]()
@@ -267,6 +271,8 @@ def asks_judge(code: Code, method: Method, node: ast.Call) -> bool:
     if said.endswith(JUDGES):
         return True
     head, _, last = said.rpartition(".")
+    if last == "post" and sends_chat(method, node):
+        return True
     if last in ("judge", "acompletion") or (last == "completion" and head == "litellm"):
         return True
     if last not in ASKS:
@@ -274,6 +280,20 @@ def asks_judge(code: Code, method: Method, node: ast.Call) -> bool:
     if "judge" in head.lower() or (head == "self" and code.is_a(method, "Judge")):
         return True
     return any(is_judge_class(code, name) for name in made_of(method, node.func))
+
+
+def sends_chat(method: Method, node: ast.Call) -> bool:
+    """Whether what is posted is a chat: a table with messages in it."""
+    bodies = [k.value for k in node.keywords if k.arg in ("json", "data", "content")]
+    bodies += [
+        each.value
+        for each in own_nodes(method)
+        if isinstance(each, ast.Assign)
+        and {n for t in each.targets for n in names_of(t)}
+        & {n for b in bodies for n in names_of(b)}
+    ]
+    keys = (n.value for body in bodies for n in ast.walk(body) if isinstance(n, ast.Constant))
+    return "messages" in keys
 
 
 def made_of(method: Method, node: ast.expr) -> list[str]:

@@ -10,7 +10,15 @@ from envwright.probe.found import Hit
 from envwright.probe.rule import Check, Rule
 from envwright.probe.source.flow import REPLY, TRACE, Flow, Scope, asks_judge, chain
 from envwright.probe.source.scoring import own_nodes
-from envwright.probe.source.template import Hole, Template, escapes, joined, template_of
+from envwright.probe.source.template import (
+    Hole,
+    Template,
+    escapes,
+    filled,
+    joined,
+    pieces_of,
+    template_of,
+)
 
 STEERABLE = Rule(
     id="EW503",
@@ -29,7 +37,11 @@ GUARD = re.compile(
     r"ignore (any|all|every)|disregard|(do not|don't|never|not to) (be )?(follow|obey|act|execut"
     r"|influenc|sway)|not (an |as )?instruct|no instruct|untrusted|as data|data,? (and )?not"
     r"|not a command|instructions? (inside|within|in it|there|that (it|they) (may )?contain)"
-    r"|inject|even if it (asks|tells|says|claims)|whatever it (says|asks|claims)",
+    r"|inject|even if it (asks|tells|says|claims)|whatever it (says|asks|claims)"
+    r"|nothing (in|inside|within|between)[^.]{0,60}(instruct|command|order)|pay no attention"
+    r"|instructions?[^.]{0,60}(be ignored|no effect|not for you|addressed to)|not addressed to you"
+    r"|(treat|read|regard|take)[^.]{0,60}as (plain |quoted |mere )?(text|data|material|content)"
+    r"|material to (judge|grade|be (judged|graded))|(do not|don't|never) (let|trust|take orders)",
     re.I,
 )
 OPENS = re.compile(
@@ -43,7 +55,9 @@ CLOSES = re.compile(
     re.I,
 )
 NONCE = re.compile(
-    r"nonce|fence|token|marker|mark|delim|boundary|sentinel|salt|random|guard|tag", re.I
+    r"nonce|fence|token|mark|delim|boundary|sentinel|salt|rand|guard|tag|uuid|hex|digest|hash|seal"
+    r"|border|edge|separator|secret",
+    re.I,
 )
 SHORTEST = 12
 """Characters of the author's own: less is no prompt."""
@@ -109,13 +123,18 @@ def is_mark(template: Template, place: int, step: int) -> bool:
     line = (
         between.strip("\n").rsplit("\n", 1)[-1] if step < 0 else between.strip("\n").split("\n")[0]
     )
-    mark = template[far]
+    mark, mirrored = template[far], place - 2 * step
     short = len(line.strip()) <= 6 or "<" in line or ">" in line
-    return isinstance(mark, Hole) and not mark.reply and bool(NONCE.search(mark.name)) and short
+    if not isinstance(mark, Hole) or mark.reply or not short:
+        return False
+    # The same thing on both sides is a mark, whatever its name.
+    other = template[mirrored] if 0 <= mirrored < len(template) else ""
+    return bool(NONCE.search(mark.name)) or other == mark
 
 
 def has_nonce(template: Template) -> bool:
-    return any(isinstance(p, Hole) and not p.reply and NONCE.search(p.name) for p in template)
+    holes = [p for p in template if isinstance(p, Hole) and not p.reply]
+    return any(NONCE.search(hole.name) for hole in holes)
 
 
 def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
@@ -126,6 +145,11 @@ def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
             continue
         inner: set[int] = set()
         around = texts_around(flow, scope)
+        for node, pieces in put_together(scope.method):
+            whole = filled(flow, scope, node, 0)
+            inner.update(id(n) for piece in pieces for n in ast.walk(piece))
+            if any(isinstance(p, Hole) and p.reply for p in whole):
+                yield scope.method.module, pieces[0], whole, around
         for node in own_nodes(scope.method):
             if id(node) in inner or not isinstance(node, ast.expr) or is_aside(flow, scope, node):
                 inner.update(id(n) for n in ast.walk(node)) if is_talk(node) else None
@@ -134,6 +158,19 @@ def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
             if template is not None and any(isinstance(p, Hole) and p.reply for p in template):
                 inner.update(id(n) for n in ast.walk(node))
                 yield scope.method.module, node, template, around
+
+
+def put_together(method: Method) -> Iterator[tuple[ast.Name, list[ast.expr]]]:
+    """The texts that grow by `+=`, each with its pieces: they are read as a whole."""
+    grown = {
+        node.target.id: node.target
+        for node in own_nodes(method)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    }
+    for name, node in grown.items():
+        pieces = pieces_of(method, name)
+        if len(pieces) > 1:
+            yield node, pieces
 
 
 def is_talk(node: ast.AST) -> bool:

@@ -19,7 +19,8 @@ REMEMBERS = Rule(
     "decides their result.",
     hit="A collection or a counter that outlives the score decides it, or the gold is changed.",
     why="The model is paid by the order of the batch.",
-    exempt="Caches under a key, counters that nothing reads, the state of the rollout.",
+    exempt="Caches under a key that names the task where its gold matters, counters that nothing "
+    "reads, the state of the rollout.",
 )
 WRITES = {
     *("add", "append", "extend", "update", "insert", "appendleft", "setdefault", "remove"),
@@ -58,7 +59,7 @@ def kept_hits(method: Method, shared: set[str]) -> Iterator[Hit]:
         n.id for n in own_nodes(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     globals_ = {n for g in own_nodes(method) if isinstance(g, ast.Global) for n in g.names}
-    outside = (shared - local) | (shared & globals_)
+    outside = (shared - local) | (shared & globals_) | mutable_defaults(method)
     others = aliases(method, outside)
     for said, node in writes(method, outside | others.keys(), globals_):
         name = others.get(said, said)
@@ -69,6 +70,16 @@ def kept_hits(method: Method, shared: set[str]) -> Iterator[Hit]:
             [method.module.cite(node)],
         )
         return
+
+
+def mutable_defaults(method: Method) -> set[str]:
+    """`seen=[]`: made once, and the same for every call."""
+    args = method.node.args
+    placed = [*args.posonlyargs, *args.args]
+    pairs = [*zip(placed[len(placed) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d]
+    made = ast.List | ast.Dict | ast.Set | ast.Call
+    return {a.arg for a, default in pairs if isinstance(default, made)}
 
 
 def writes(method: Method, outside: set[str], rebound: set[str]) -> Iterator[tuple[str, ast.AST]]:
@@ -173,7 +184,33 @@ def is_cache(method: Method, name: str) -> bool:
         isinstance(n, ast.AugAssign) and root_name(n.target) == name for n in own_nodes(method)
     )
     counted = any(isinstance(s.value, ast.BinOp) and mentions(s.value, name) for s in stores)
+    if any(forgets_the_task(method, store) for store in stores):
+        return False
     return bool(stores) and bool(gives) and not counts and not counted
+
+
+def forgets_the_task(method: Method, store: ast.Assign) -> bool:
+    """Whether what is kept depends on the task's gold and the key that it is kept under does not:
+    then another task is given this one's."""
+    keys = [target.slice for target in store.targets if isinstance(target, ast.Subscript)]
+    return knows_task(method, store.value) and not any(knows_task(method, key) for key in keys)
+
+
+def knows_task(method: Method, node: ast.AST, depth: int = 0) -> bool:
+    given = {*GOLDS, "task", "state", "prompt", "example_id"} & {*method.parameters}
+    for each in ast.walk(node):
+        match each:
+            case ast.Attribute(value=ast.Name(id="self" | "task"), attr="data"):
+                return True
+            case ast.Name(id=name) if name in given:
+                return True
+            case ast.Name(id=name) if depth < 3:
+                made = (value for said, value in assignments(method) if said == name)
+                if any(knows_task(method, value, depth + 1) for value in made):
+                    return True
+            case _:
+                pass
+    return False
 
 
 def read_to_decide(method: Method, name: str) -> bool:

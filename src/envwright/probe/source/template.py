@@ -72,15 +72,19 @@ def of_call(flow: Flow, scope: Scope, node: ast.Call, depth: int) -> Template | 
                 return None
             before, _, behind = base.partition(sign)
             return joined([before, *filled(flow, scope, new, depth), behind])
-        case ast.Call(
-            func=ast.Attribute(attr="join", value=glue),
-            args=[ast.List(elts=parts_) | ast.Tuple(elts=parts_)],
-        ):
+        case ast.Call(func=ast.Attribute(attr="join", value=glue), args=[parts_]):
+            pieces = (
+                parts_.elts
+                if isinstance(parts_, ast.List | ast.Tuple)
+                else pieces_of(scope.method, parts_.id)
+                if isinstance(parts_, ast.Name)
+                else []
+            )
             between = flow.code.text_of(module, glue) or ""
             lines: Template = []
-            for part in parts_:
-                lines += [*filled(flow, scope, part, depth), between]
-            return joined(lines)
+            for part in pieces:
+                lines += [*filled(flow, scope, part, depth + 1), between]
+            return joined(lines) if lines else None
         case _:
             return None
 
@@ -95,6 +99,10 @@ def filled(
     inner = template_of(flow, scope, node, depth) if not isinstance(node, ast.Name) else None
     if isinstance(node, ast.Name) and depth < 4:
         made = assigned(scope.method, node.id)
+        pieces = pieces_of(scope.method, node.id)
+        if len(pieces) > 1:
+            whole = [part for piece in pieces for part in filled(flow, scope, piece, depth + 1)]
+            return joined(whole)
         if len(made) == 1:
             again = flow.code.text_of(scope.method.module, made[0])
             if again is not None:
@@ -127,6 +135,40 @@ def assigned(method: Method, name: str) -> list[ast.expr]:
             case _:
                 pass
     return found
+
+
+def pieces_of(method: Method, name: str) -> list[ast.expr]:
+    """What a text or list is put together from, statement by statement: `+=` and `append`.
+
+    Nothing when it is begun twice, and nothing of a list that is a list of something else.
+    """
+    found: list[ast.expr] = []
+    begun = 0
+    nodes = (node for node in own_nodes(method) if isinstance(node, ast.stmt))
+    for node in sorted(nodes, key=lambda each: each.lineno):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=said)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=said), value=ast.expr() as value)
+            ) if said == name:
+                begun += 1
+                found += parts_of(value)
+            case ast.AugAssign(target=ast.Name(id=said), op=ast.Add(), value=value) if said == name:
+                found += parts_of(value)
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=said), attr="append" | "extend"),
+                    args=[value],
+                )
+            ) if said == name:
+                found += parts_of(value)
+            case _:
+                pass
+    return found if begun == 1 else []
+
+
+def parts_of(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
 
 
 def braces(

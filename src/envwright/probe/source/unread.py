@@ -171,3 +171,28 @@ def arithmetic(op: ast.operator, left: Value, right: Value) -> Value:
                 return UNKNOWN
     except ArithmeticError:
         return UNKNOWN
+
+
+def is_any(case: ast.match_case) -> bool:
+    """`case _:`, or a name that takes whatever is left."""
+    return isinstance(case.pattern, ast.MatchAs) and not case.pattern.pattern and not case.guard
+
+
+def taken(cases: list[ast.match_case], value: Value) -> list[ast.match_case]:
+    """The cases that may be gone into: of what cannot be read only the one for the rest."""
+    if value.kind is Kind.UNKNOWN or (value.kind is Kind.KNOWN and not value.by_default):
+        return cases
+    return [case for case in cases if is_any(case)][:1]
+
+
+def of_text(name: str, said: Value) -> Value:
+    """A method of a text that is nothing of what anybody looks for."""
+    if name in ("startswith", "endswith", "isdigit", "isnumeric", "isdecimal"):
+        return Value(Kind.KNOWN, False, True)
+    if name in ("find", "rfind"):
+        return Value(Kind.KNOWN, -1, True)
+    if name == "count":
+        return Value(Kind.KNOWN, 0, True)
+    if name in ("index", "json"):
+        raise Unreadable
+    return said

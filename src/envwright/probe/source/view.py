@@ -39,7 +39,7 @@ WRITERS = {"write", "write_text", "write_bytes", "upload", "put", "write_file", 
 GOLDS = {"answer", "solution", "expected", "gold", "ground_truth", "target", "label", "answers"}
 SCORES = re.compile(
     r"\b(rewards?|scores?|bonus|penalty|points?|pays?|paid|earns?|credit|grades?|marks?"
-    r"|[01]\.0 (if|when|for)|full marks)\b",
+    r"|\d(\.\d+)? (if|when|for)|full marks)\b",
     re.I,
 )
 HOOKS = {
@@ -123,6 +123,7 @@ def never_hits(code: Code, readme: str) -> Iterator[Hit]:
                 [method.module.cite(method.node)],
             )
     yield from shadowed_hits(code)
+    yield from overridden_hits(code)
 
 
 def looks_like_reward(code: Code, method: Method) -> bool:
@@ -174,9 +175,12 @@ def is_described(method: Method, readme: str) -> bool:
 def names_mentioned(code: Code) -> Counter[str]:
     """How often each name is spoken of, other than where it is defined or exported."""
     counts: Counter[str] = Counter()
+    idle = {id(node) for method in code.methods for node in idle_nodes(method)}
     for module in code.modules:
         for node in module.nodes:
             match node:
+                case ast.Name() | ast.Attribute() if id(node) in idle:
+                    pass
                 case ast.Name(id=name) | ast.Attribute(attr=name):
                     counts[name] += 1
                 case ast.Call(func=func, args=args):
@@ -187,6 +191,37 @@ def names_mentioned(code: Code) -> Counter[str]:
                 case _:
                     pass
     return counts
+
+
+def idle_nodes(method: Method) -> Iterator[ast.AST]:
+    """What stands in a rubric that is made and given to nobody."""
+    nodes = [*own_nodes(method)]
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func) as made):
+                if name not in read and ast.unparse(func).endswith("Rubric"):
+                    yield from ast.walk(made)
+            case _:
+                pass
+
+
+def overridden_hits(code: Code) -> Iterator[Hit]:
+    """A reward of a base whose name is used again without the mark that makes it one."""
+    for method in code.methods:
+        if method.owner is None or method.node.decorator_list or not returns_number(method.node):
+            continue
+        bases = {name.rpartition(".")[2] for name in code.bases(method.module, method.owner)}
+        for module, base in (each for name in bases for each in code.classes_named(name)):
+            for node in base.body:
+                if not isinstance(node, Function) or node.name != method.node.name:
+                    continue
+                if {mark_of(module, d) for d in node.decorator_list} & MARKS:
+                    yield Hit(
+                        f"{method.name} takes the place of a reward of {base.name} and is none "
+                        "itself: neither runs",
+                        [method.module.cite(method.node)],
+                    )
 
 
 def shadowed_hits(code: Code) -> Iterator[Hit]:

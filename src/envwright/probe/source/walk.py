@@ -22,6 +22,9 @@ from envwright.probe.source.unread import (
     both,
     compared,
     default,
+    is_any,
+    of_text,
+    taken,
     unary,
     unbound,
 )
@@ -83,6 +86,12 @@ class Walk:
                 return [state]
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.branch(method, test, body, orelse, state, ends)
+            case ast.Match(subject=subject, cases=cases):
+                value = self.value(method, subject, state)
+                took = taken(cases, value)
+                state = state if value.kind is Kind.UNKNOWN else state.chosen()
+                after = [s for each in took for s in self.block(method, each.body, [state], ends)]
+                return after if any(is_any(each) for each in took) else [*after, state]
             case ast.Try():
                 return self.attempt(method, node, state, ends)
             case ast.With(body=body) | ast.AsyncWith(body=body):
@@ -333,16 +342,3 @@ class Walk:
                 return UNKNOWN
             return Value(Kind.KNOWN, made, any(a.by_default for a in args))
         return UNKNOWN
-
-
-def of_text(name: str, said: Value) -> Value:
-    """A method of a text that is nothing of what anybody looks for."""
-    if name in ("startswith", "endswith", "isdigit", "isnumeric", "isdecimal"):
-        return Value(Kind.KNOWN, False, True)
-    if name in ("find", "rfind"):
-        return Value(Kind.KNOWN, -1, True)
-    if name == "count":
-        return Value(Kind.KNOWN, 0, True)
-    if name in ("index", "json"):
-        raise Unreadable
-    return said
