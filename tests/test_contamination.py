@@ -11,7 +11,10 @@ from envwright.environment import Task
 from envwright.errors import UsageError
 from envwright.finding import check_citation
 from envwright.probe.contamination import contamination_reports
+from envwright.probe.found import Place
 from envwright.record import digest
+
+PLACE = Place("env", "env")
 
 WORDS = [
     "river",
@@ -58,7 +61,7 @@ def rows(*texts: str) -> list[Row]:
 
 
 def found(*texts: str) -> dict[str, str]:
-    reports = contamination_reports(TASKS, rows(*texts), "env")
+    reports = contamination_reports(TASKS, rows(*texts), PLACE)
     prompts = {each.key: each.prompt for each in TASKS}
     for report in reports:
         for finding in report.findings:
@@ -106,7 +109,7 @@ def test_a_paraphrase_in_a_few_words_is_near():
 
 def test_short_questions_match_only_as_a_whole():
     tasks = [task(i, f"What is {i} + 3?") for i in range(20)]
-    read = contamination_reports(tasks, rows("What is 4 + 3?", "What is 99 + 3?"), "env")
+    read = contamination_reports(tasks, rows("What is 4 + 3?", "What is 99 + 3?"), PLACE)
     assert [f.statement.partition(" tasks")[0] for r in read for f in r.findings] == ["1 of 20"]
 
 
@@ -147,5 +150,5 @@ def test_a_hub_id_that_is_none_is_refused():
 
 
 def test_an_empty_dataset_is_not_called_clean():
-    reports = contamination_reports(TASKS, [], "env")
+    reports = contamination_reports(TASKS, [], PLACE)
     assert {r.extent for r in reports} == {"not applicable"}

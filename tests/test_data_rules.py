@@ -10,9 +10,12 @@ from envwright.finding import Severity, TaskCitation, check_citation
 from envwright.probe.case import Case
 from envwright.probe.code import read_code
 from envwright.probe.data import RULES, data_reports, data_tries, split_values
+from envwright.probe.found import Place
 from envwright.probe.rule import Extent
 from envwright.probe.scoring import Told, Tried, Try
 from envwright.record import digest
+
+PLACE = Place("birds", "birds")
 
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana", "Kim", "Lea"]
 CITIES = ["Rome", "Oslo", "Bern", "Lima", "Cairo", "Paris", "Delhi", "Tokyo", "Quito", "Sofia"]
@@ -35,7 +38,7 @@ def found(
     order = list(Severity)
     texts = {each.task.key: each.task for each in given}
     defects_found: list[str] = []
-    for report in data_reports(given, "birds", total=len(given), told=told):
+    for report in data_reports(given, PLACE, total=len(given), told=told):
         for finding in report.findings:
             for citation in finding.citations:
                 assert isinstance(citation, TaskCitation)
@@ -146,7 +149,7 @@ def test_copies_beside_tools_are_duplicates_where_the_prompt_tells_the_gold():
     )
 
     def copies(given: list[Case]) -> list[str]:
-        reports = data_reports(given, "birds", environment=tools)
+        reports = data_reports(given, PLACE, environment=tools)
         return [f.rule for r in reports for f in r.findings if f.severity is not Severity.INFO]
 
     rivers = [
@@ -264,7 +267,7 @@ def test_a_gold_that_is_not_there_is_missing(gold: str | None):
 def test_no_gold_at_all_is_no_defect():
     given = [case(i, f"Write a poem about {name}.", None) for i, name in enumerate(NAMES)]
     assert found(given) == []
-    reports = {r.rule: r.extent for r in data_reports(given, "birds")}
+    reports = {r.rule: r.extent for r in data_reports(given, PLACE)}
     assert reports["EW204"] is Extent.NO_GOLD
 
 
@@ -543,7 +546,7 @@ def test_a_system_prompt_that_tells_leaks():
         case(i, c.task.prompt, c.gold, system_prompt=f"You are a tutor. Answer: {c.gold}")
         for i, c in enumerate(SUMS)
     ]
-    reports = data_reports(given, "birds")
+    reports = data_reports(given, PLACE)
     assert any(f.rule == "EW205" for r in reports for f in r.findings)
 
 
@@ -645,9 +648,9 @@ def test_a_balance_that_chance_explains_is_sound(yes: int, no: int):
 
 def test_few_tasks_that_call_themselves_endless():
     given = [case(i, f"What is {i % 4} + 2?", str(i % 4 + 2)) for i in range(40)]
-    rules = {f.rule for r in data_reports(given, "birds", total=None) for f in r.findings}
+    rules = {f.rule for r in data_reports(given, PLACE, total=None) for f in r.findings}
     assert "EW207" in rules
-    rules = {f.rule for r in data_reports(SUMS, "birds", total=None) for f in r.findings}
+    rules = {f.rule for r in data_reports(SUMS, PLACE, total=None) for f in r.findings}
     assert "EW207" not in rules
 
 
@@ -655,7 +658,7 @@ def test_few_tasks_that_call_themselves_endless():
 
 
 def overlap(splits: dict[str, list[Task]]) -> list[str]:
-    reports = data_reports(SUMS, "birds", splits=splits)
+    reports = data_reports(SUMS, PLACE, splits=splits)
     return [f"{f.severity}" for r in reports for f in r.findings if f.rule == "EW208"]
 
 
@@ -725,5 +728,5 @@ def test_a_text_is_asked_before_a_switch_and_an_idle_switch_is_none():
 def test_a_hostile_prompt_is_read_in_time(noise: str):
     given = [case(i, f"{noise} {i}?", str(i)) for i in range(6)]
     start = time.process_time()
-    data_reports(given, "birds")
+    data_reports(given, PLACE)
     assert time.process_time() - start < 5

@@ -6,6 +6,7 @@ import pytest
 from envwright.environment import Task
 from envwright.environment.egress import Egress, Mode
 from envwright.finding import Severity, SourceCitation, check_citation
+from envwright.probe.found import Place
 from envwright.probe.package import (
     RULES,
     Installed,
@@ -15,6 +16,8 @@ from envwright.probe.package import (
     package_reports,
 )
 from envwright.probe.rule import Report
+
+PLACE = Place("birds", "birds")
 
 PYPROJECT = """\
 [project]
@@ -70,7 +73,7 @@ def found(reports: list[Report], *, least: Severity = Severity.WARN) -> list[str
 
 def read(code: str = "", **changes: object) -> list[str]:
     given = package(code, **changes)  # type: ignore[arg-type]
-    reports = package_reports(given, "birds", installed=INSTALLED)
+    reports = package_reports(given, PLACE, installed=INSTALLED)
     for report in reports:
         for finding in report.findings:
             for citation in finding.citations:
@@ -80,7 +83,7 @@ def read(code: str = "", **changes: object) -> list[str]:
 
 
 def test_a_complete_package_has_no_findings():
-    reports = package_reports(package("import verifiers as vf\n"), "birds", installed=INSTALLED)
+    reports = package_reports(package("import verifiers as vf\n"), PLACE, installed=INSTALLED)
     assert found(reports, least=Severity.WARN) == []
 
 
@@ -196,13 +199,13 @@ def test_a_declared_import_is_left_alone(code: str, dependencies: tuple[str, ...
 
 
 def test_an_import_of_something_that_is_not_installed_fails():
-    reports = package_reports(package("import nowhere\n"), "birds", installed=INSTALLED)
+    reports = package_reports(package("import nowhere\n"), PLACE, installed=INSTALLED)
     assert found(reports, least=Severity.FAIL) == ["undeclared-dependency"]
 
 
 def test_a_dependency_that_is_never_imported_is_a_note():
     given = package("import verifiers\n", dependencies=("verifiers", "sympy"))
-    reports = package_reports(given, "birds", installed=INSTALLED)
+    reports = package_reports(given, PLACE, installed=INSTALLED)
     assert found(reports, least=Severity.INFO).count("unused-dependency") == 1
     assert found(reports) == []
 
@@ -255,7 +258,7 @@ def test_a_network_that_the_settings_permit_is_left_alone():
     given = package(FETCHES[0], dependencies=EVERYTHING)
     opened = Egress(mode=Mode.OPEN)
     for permit in ({"egress": opened}, {"prepare": opened}):
-        assert "undeclared-network" not in found(package_reports(given, "birds", **permit))
+        assert "undeclared-network" not in found(package_reports(given, PLACE, **permit))
 
 
 @pytest.mark.parametrize(
@@ -296,7 +299,7 @@ def test_what_only_looks_like_a_network_is_left_alone(code: str):
 def test_a_variable_that_nobody_names_is_found(code: str):
     assert read(code) == ["undeclared-variable"]
     assert read(code, readme=README + "\nSet `GRADER_STRICT=1` to refuse near misses.\n") == []
-    given = package_reports(package(code), "birds", secrets=("GRADER_STRICT",))
+    given = package_reports(package(code), PLACE, secrets=("GRADER_STRICT",))
     assert "undeclared-variable" not in found(given)
 
 
@@ -330,14 +333,14 @@ KEYS = [each.key for each in TASKS]
 )
 def test_a_load_that_differs_is_not_deterministic(second: list[str]):
     code = "import random\nrows = list(range(9))\nrandom.shuffle(rows)\n"
-    reports = load_reports(package(code), TASKS, (KEYS, second), "birds")
+    reports = load_reports(package(code), TASKS, (KEYS, second), PLACE)
     assert found(reports) == ["load-not-deterministic"]
     assert any(f.citations[0].quote == "random.shuffle(rows)" for r in reports for f in r.findings)
 
 
 def test_a_load_that_repeats_is_deterministic():
-    assert found(load_reports(package(), TASKS, (KEYS, list(KEYS)), "birds")) == []
-    assert found(load_reports(package(), TASKS, None, "birds")) == []
+    assert found(load_reports(package(), TASKS, (KEYS, list(KEYS)), PLACE)) == []
+    assert found(load_reports(package(), TASKS, None, PLACE)) == []
 
 
 @pytest.mark.parametrize(
@@ -379,17 +382,17 @@ def test_an_order_that_only_another_machine_shows_is_read_from_the_source(
     code: str, expected: bool
 ):
     imports = "import os, random, time\nfrom datetime import date\n"
-    reports = load_reports(package(imports + code), TASKS, (KEYS, list(KEYS)), "birds")
+    reports = load_reports(package(imports + code), TASKS, (KEYS, list(KEYS)), PLACE)
     assert found(reports) == (["load-not-deterministic"] if expected else [])
 
 
 def test_no_tasks_is_a_failure():
-    assert found(load_reports(package(), [], ([], []), "birds")) == ["no-tasks"]
+    assert found(load_reports(package(), [], ([], []), PLACE)) == ["no-tasks"]
 
 
 def test_a_field_of_two_types_is_a_note():
     tasks = [*TASKS, task(7, answer=7)]
-    reports = load_reports(package(), tasks, None, "birds")
+    reports = load_reports(package(), tasks, None, PLACE)
     assert found(reports) == []
     assert found(reports, least=Severity.INFO) == ["rows-of-other-shapes"]
 
@@ -407,5 +410,5 @@ def test_a_field_of_two_types_is_a_note():
     ],
 )
 def test_a_failure_to_load_is_called_by_its_cause(failure: str, defect: str):
-    reports = failure_report(package("rows = 1\n"), failure, "birds")
+    reports = failure_report(package("rows = 1\n"), failure, PLACE)
     assert found(reports, least=Severity.FAIL) == [defect]

@@ -13,6 +13,7 @@ from envwright.host import Loaded, Scoring
 from envwright.model import Model
 from envwright.probe.bench import open_bench
 from envwright.probe.data.own_check import Checked, own_check_hits
+from envwright.probe.found import Place
 from envwright.trace import Score
 from envwright.trial.grade import reward_of
 from envwright.work.grader import Grader
@@ -149,8 +150,8 @@ def test_an_audit_tells_which_golds_their_own_check_refuses(bed: Bed, staged: Lo
     told = {KINDS[one.task.index]: one for one in checked}
     assert [kind for kind, one in told.items() if one.valid is False] == ["invalid"]
     assert [kind for kind, one in told.items() if one.problem] == ["raises", "word"]
-    refused, broken = own_check_hits(checked, "some folder")
-    assert refused.command == "envwright env validate 'some folder'"
+    refused, broken = own_check_hits(checked, Place("x", "x --arg n=1"))
+    assert refused.command == "envwright env validate x --arg n=1"
     assert refused.statement.endswith("refuses the gold of 1 of 6 tasks")
     assert "breaks on the gold of 2 of 6 tasks" in broken.statement
     assert "a check of the environment's" in broken.statement

@@ -11,11 +11,14 @@ from envwright.finding import (
     SourceCitation,
     check_citation,
 )
+from envwright.probe.found import Place
 from envwright.probe.merge import merge
 from envwright.probe.package import Package
 from envwright.probe.rule import Report
 from envwright.probe.source import RULES, slow_replies, source_reports
 from envwright.probe.source.hang import is_slow
+
+PLACE = Place("env", "env")
 
 V1 = """\
 import ast, asyncio, hashlib, html, json, os, pickle, random, re, secrets, subprocess, sys, tempfile, time, uuid
@@ -51,7 +54,7 @@ def package(code: str, readme: str = "Answers.", files: dict[str, str] | None = 
 
 def reports(code: str, **given: object) -> list[Report]:
     made = package(code, **given)  # type: ignore[arg-type]
-    found = source_reports(made, "env")
+    found = source_reports(made, PLACE)
     for report in found:
         for finding in report.findings:
             for citation in finding.citations:
@@ -785,13 +788,13 @@ def test_a_proven_finding_takes_the_line_of_the_source():
 
 
 def test_source_that_cannot_be_read_is_not_called_sound():
-    assert {r.extent for r in source_reports(package("def ("), "env")} == {"unfinished"}
+    assert {r.extent for r in source_reports(package("def ("), PLACE)} == {"unfinished"}
 
 
 def test_source_that_nobody_wrote_is_said_to_be_unread():
     deep = "X = " + " + ".join(["1"] * 900) + "\n"
     made = package(v1("return float(eval(trace.last_reply))"), files={"env/deep.py": deep})
-    read = source_reports(made, "env")
+    read = source_reports(made, PLACE)
     assert {r.extent for r in read} == {"unfinished"}
     assert [f.rule for r in read for f in r.findings] == ["EW501"]
 

@@ -11,7 +11,7 @@ from envwright.dataset import Row
 from envwright.environment import Task
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.data.text import normalised, words
-from envwright.probe.found import Hit, quote, report, skipped
+from envwright.probe.found import Hit, Place, quote, report, skipped
 from envwright.probe.likeness import bands, jaccard, shingles
 from envwright.probe.rule import Check, Report, Rule
 
@@ -68,7 +68,7 @@ class Match:
 
 
 def contamination_reports(
-    tasks: Sequence[Task], rows: Iterable[Row], address: str, *, total: int | None = None
+    tasks: Sequence[Task], rows: Iterable[Row], place: Place, *, total: int | None = None
 ) -> list[Report]:
     """Needs the tasks that were read, and the rows of every dataset that `--against` names.
 
@@ -86,7 +86,7 @@ def contamination_reports(
     found = [(EXACT, against.exact), (NGRAM, against.passages()), (NEAR, against.near())]
     return [
         report(
-            rule, hits(rule, matches, len(tasks), count), address, tried=len(tasks), unit="tasks"
+            rule, hits(rule, matches, len(tasks), count), place, tried=len(tasks), unit="tasks"
         ).model_copy(update={"of": total if total is not None else len(tasks)})
         for rule, matches in found
     ]

@@ -3,12 +3,15 @@
 Replies and what code says of them are foreign text: they are shown escaped and short.
 """
 
+import json
 import shlex
+from collections.abc import Sequence
 
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.rule import Rule
 from envwright.probe.scoring import Tried
+from envwright.record import Json
 
 SHOWN = 100
 ON_A_LINE = 300
@@ -31,6 +34,24 @@ def reproduce(sample: Sample, index: int, reply: str) -> str:
         return f"{score} --reply {shlex.quote(reply)}"
     program = f"import sys; sys.stdout.write({compact(reply)})"
     return f"python3 -c {shlex.quote(program)} | {score} --reply -"
+
+
+LATEST = """python3 -c 'import json; print(json.loads(input())["id"])'"""
+SCRIPT = "replies.json"
+
+
+def replay(sample: Sample, index: int, replies: Sequence[Json], times: int = 1) -> str:
+    """A command that plays a script again, `times` over, and shows what was said."""
+    name = sample.name or shlex.quote(sample.environment.name)
+    script = json.dumps(list(replies))
+    if times > 1:
+        program = f"import json; print(json.dumps(json.loads({script!a}) * {times}))"
+        write = f"python3 -c {shlex.quote(program)}"
+    else:
+        write = f"printf %s {shlex.quote(script)}"
+    play = f"envwright run {name} --task {index} --agent scripted:{SCRIPT}"
+    show = f'envwright trial show "$(envwright trial list --json -n 1 | {LATEST})"'
+    return f"{write} > {SCRIPT} && {play} && {show}"
 
 
 def compact(text: str) -> str:

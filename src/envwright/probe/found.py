@@ -12,6 +12,16 @@ LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where an environment is."""
+
+    folder: str
+    """Of its files."""
+    command: str
+    """As a command names it, with its arguments: ready for a shell."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One thing that is wrong, and where that stands."""
 
@@ -23,7 +33,7 @@ class Hit:
     """What shows it, where its first citation alone would not."""
 
 
-def report(rule: Rule, hits: Iterable[Hit], address: str, *, tried: int, unit: str) -> Report:
+def report(rule: Rule, hits: Iterable[Hit], place: Place, *, tried: int, unit: str) -> Report:
     """All that one rule found, of `tried` things that were looked at."""
     found = tuple(
         Finding(
@@ -32,7 +42,7 @@ def report(rule: Rule, hits: Iterable[Hit], address: str, *, tried: int, unit: s
             basis=Basis.PROVEN,
             statement=hit.statement,
             citations=tuple(hit.citations[:MOST_CITATIONS]),
-            reproduce=hit.command or show(address, hit.citations[0]),
+            reproduce=hit.command or show(place, hit.citations[0]),
         )
         for hit in hits
     )
@@ -43,13 +53,13 @@ def skipped(rule: Rule, reason: str, extent: Extent = Extent.NOT_APPLICABLE) -> 
     return Report(rule=rule.id, extent=extent, reason=reason)
 
 
-def show(address: str, citation: Citation) -> str:
+def show(place: Place, citation: Citation) -> str:
     """A command that prints what is cited."""
     if isinstance(citation, SourceCitation):
-        return f"sed -n {citation.line}p {shlex.quote(f'{address}/{citation.path}')}"
+        return f"sed -n {citation.line}p {shlex.quote(f'{place.folder}/{citation.path}')}"
     if isinstance(citation, TaskCitation):
-        return f"envwright env tasks {shlex.quote(address)} --json | grep {citation.key[:12]}"
-    return f"envwright env inspect {shlex.quote(address)}"
+        return f"envwright env tasks {place.command} --json | grep {citation.key[:12]}"
+    return f"envwright env inspect {place.command}"
 
 
 def quote(text: str) -> str:

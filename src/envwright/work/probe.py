@@ -22,6 +22,7 @@ from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.data.own_check import Checked
+from envwright.probe.found import Place
 from envwright.probe.gold import field_of, spellings
 from envwright.probe.merge import merge
 from envwright.probe.package import (
@@ -88,14 +89,13 @@ class Probing:
         return " ".join([shlex.quote(self.address), *args])
 
     @property
-    def folder(self) -> str:
-        """Where its files can be read."""
-        return folder_of(self.loaded.source, self.address)
+    def place(self) -> Place:
+        return place_of(self.loaded.source, self.address, self.command)
 
 
-def folder_of(source: Source, address: str) -> str:
+def place_of(source: Source, address: str, command: str) -> Place:
     """As the user wrote it, unless that names no folder: a Hub's package lies in our own."""
-    return address if Path(address).is_dir() else str(source.folder)
+    return Place(address if Path(address).is_dir() else str(source.folder), command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ async def probe(probing: Probing) -> Seen:
     tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
     package = read_package(loaded.source)
     reports = [*read_files(probing, package), LOADED]
-    reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.address)
+    reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.place)
     async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
         sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
@@ -140,17 +140,17 @@ async def probe(probing: Probing) -> Seen:
     reports += probed.reports
     reports += data_reports(
         cases,
-        probing.address,
+        probing.place,
         environment=loaded.environment,
         total=total,
         told={**probed.told, **told},
         splits=await read_splits(probing, package),
         checked=checked,
     )
-    reports += source_reports(package, probing.folder)
+    reports += source_reports(package, probing.place)
     if probing.against:
         rows = (row for address in probing.against for row in read_rows(address))
-        reports += contamination_reports(tasks, rows, probing.address, total=total)
+        reports += contamination_reports(tasks, rows, probing.place, total=total)
     return Seen(
         reports=tuple(settle(merge(reports, RULES))),
         tasks=tasks,
@@ -184,10 +184,10 @@ def counted(total: int | None) -> str:
 def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Seen:
     """What is seen of an environment that does not load: its files, and how it failed."""
     package = read_package(source)
-    failed = failure_report(package, f"{error.detail or ''}\n{error.message}", address)
+    place = place_of(source, address, shlex.quote(address))
+    failed = failure_report(package, f"{error.detail or ''}\n{error.message}", place)
     named = {report.rule for report in failed}
-    folder = folder_of(source, address)
-    files = [*package_reports(package, folder), *source_reports(package, folder)]
+    files = [*package_reports(package, place), *source_reports(package, place)]
     others = [each for each in files if each.rule not in named]
     return Seen(tuple(merge([*failed, *others], RULES)))
 
@@ -196,7 +196,7 @@ def read_files(probing: Probing, package: Package) -> list[Report]:
     permit = probing.loaded.permit
     return package_reports(
         package,
-        probing.folder,
+        probing.place,
         installed=read_installed_modules(probing.site) if probing.site else None,
         egress=permit.egress,
         prepare=probing.prepare,

@@ -18,7 +18,7 @@ from envwright.probe.data.repeats import (
     near_hits,
 )
 from envwright.probe.data.splits import OVERLAP, is_idle, overlap_hits, split_values
-from envwright.probe.found import report, skipped
+from envwright.probe.found import Place, report, skipped
 from envwright.probe.rule import Extent, Report
 from envwright.probe.scoring import Told, Try
 
@@ -33,7 +33,7 @@ def data_tries(cases: Sequence[Case]) -> list[Try]:
 
 def data_reports(  # noqa: PLR0913 - all that is known of the rows
     cases: Sequence[Case],
-    address: str,
+    place: Place,
     *,
     environment: Environment | None = None,
     total: int | None = None,
@@ -62,24 +62,24 @@ def data_reports(  # noqa: PLR0913 - all that is known of the rows
     reports = [
         skipped(rule, "no task has a gold", Extent.NO_GOLD)
         if without and rule in OF_GOLD
-        else sized(report(rule, found, address, tried=len(cases), unit="tasks"), total)
+        else sized(report(rule, found, place, tried=len(cases), unit="tasks"), total)
         for rule, found in hits.items()
     ]
-    return [*reports, overlap_report(splits, address), own_check_report(checked, address, total)]
+    return [*reports, overlap_report(splits, place), own_check_report(checked, place, total)]
 
 
-def overlap_report(splits: Mapping[str, Sequence[Task]] | None, address: str) -> Report:
+def overlap_report(splits: Mapping[str, Sequence[Task]] | None, place: Place) -> Report:
     if not splits or len(splits) < 2 or is_idle(splits):
         return skipped(OVERLAP, "it has one split")
     counted = sum(map(len, splits.values()))
-    return report(OVERLAP, overlap_hits(splits), address, tried=counted, unit="tasks")
+    return report(OVERLAP, overlap_hits(splits), place, tried=counted, unit="tasks")
 
 
-def own_check_report(checked: Sequence[Checked], address: str, total: int | None) -> Report:
+def own_check_report(checked: Sequence[Checked], place: Place, total: int | None) -> Report:
     if not checked:
         return skipped(OWN_CHECK, "no task has a check of its own")
-    hits = own_check_hits(checked, address)
-    return sized(report(OWN_CHECK, hits, address, tried=len(checked), unit="tasks"), total)
+    hits = own_check_hits(checked, place)
+    return sized(report(OWN_CHECK, hits, place, tried=len(checked), unit="tasks"), total)
 
 
 def sized(made: Report, total: int | None) -> Report:

@@ -1,12 +1,11 @@
 """EW209: a task's own check of its gold (`Task.validate`), which says no or breaks."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from envwright.environment import Task
 from envwright.finding import Severity, TaskCitation
-from envwright.probe.found import Hit, quote
+from envwright.probe.found import Hit, Place, quote
 from envwright.probe.rule import Check, Rule
 
 OWN_CHECK = Rule(
@@ -34,7 +33,7 @@ class Checked:
     """Why it has no answer, in words."""
 
 
-def own_check_hits(checked: Sequence[Checked], address: str) -> Iterator[Hit]:
+def own_check_hits(checked: Sequence[Checked], place: Place) -> Iterator[Hit]:
     for bad, said in (
         ([one for one in checked if one.valid is False], "its own check (Task.validate) refuses"),
         ([one for one in checked if one.problem is not None], "its own check breaks on"),
@@ -45,7 +44,7 @@ def own_check_hits(checked: Sequence[Checked], address: str) -> Iterator[Hit]:
                 f"{said} the gold of {len(bad)} of {len(checked)} tasks"
                 + (f": {quote(why)}" if why else ""),
                 [cite(one) for one in bad[:SHOWN]],
-                command=f"envwright env validate {shlex.quote(address)}",
+                command=f"envwright env validate {place.command}",
             )
 
 

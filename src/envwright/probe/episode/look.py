@@ -1,8 +1,6 @@
 """The few episodes that the EW6 rules need, played once for all of them."""
 
 import re
-import shlex
-from collections.abc import Sequence
 
 from envwright.finding import Finding
 from envwright.probe.bench import Bench
@@ -12,6 +10,8 @@ from envwright.probe.episode.ends import NO_END, endless
 from envwright.probe.episode.record import has_word
 from envwright.probe.episode.tool import (
     PLAIN,
+    Again,
+    Called,
     Tool,
     call_of,
     calls_in,
@@ -22,6 +22,7 @@ from envwright.probe.episode.tool import (
 from envwright.probe.episode.tools import BREAKS, ESCAPES, breaks, escapes, wily_calls
 from envwright.probe.episode.unneeded import UNNEEDED, read_unneeded
 from envwright.probe.episode.view import IN_VIEW, in_answers, in_descriptions, in_records, in_turns
+from envwright.probe.evidence import replay
 from envwright.probe.gold import field_of
 from envwright.probe.package.package import read_package
 from envwright.probe.play import Played, reply_of
@@ -31,6 +32,7 @@ from envwright.record import Json
 
 EPISODE_RULES = (BREAKS, ESCAPES, UNNEEDED, NO_END, IN_VIEW)
 CASES = 2
+GO_ON = "Please go on."
 WORDS = 4
 """Of a question, as arguments."""
 MOST_FINDINGS = 3
@@ -102,17 +104,16 @@ async def look_at_tools(
         played = await bench.stage.play(case.task, [reply_of(None, *ordinary, *asking), *done])
         lured = await bench.stage.play(case.task, [reply_of(None, *wily), *done]) if wily else None
         told = calls_in(played)
-        reproduce = script_command(sample, case, ordinary)
-        found[BREAKS.id] += breaks(case, told[: len(ordinary)], reproduce)
+        again = calling(sample, case)
+        found[BREAKS.id] += breaks(case, told[: len(ordinary)], again)
         if played.ended is not None:
             troubles[BREAKS.id] = last_line(played.ended)
         field = field_of(case.task.row, None)
-        found[IN_VIEW.id] += in_answers(case, told, field, script_command(sample, case, asking))
-        found[IN_VIEW.id] += in_descriptions(case, tools, field, reproduce)
-        records.append([*in_records(case, told, script_command(sample, case, asking))])
+        found[IN_VIEW.id] += in_answers(case, told, field, again)
+        found[IN_VIEW.id] += in_descriptions(case, tools, field, again)
+        records.append([*in_records(case, told, again)])
         if lured is not None:
-            led = script_command(sample, case, wily)
-            found[ESCAPES.id] += escapes(case, calls_in(lured), source, led)
+            found[ESCAPES.id] += escapes(case, calls_in(lured), source, again)
             if lured.ended is not None:
                 troubles[ESCAPES.id] = last_line(lured.ended)
         if found[BREAKS.id] or found[ESCAPES.id]:
@@ -127,15 +128,15 @@ async def look_at_turns(
 ) -> None:
     cap = bench.loaded.limits.turns
     for case in sample.cases[:CASES]:
-        played = await bench.stage.play(case.task, [reply_of("Please go on.")], last_again=True)
-        command = f"envwright run {shlex.quote(sample.environment.name)} --agent scripted:FILE"
-        command += f" --task {case.task.index}"
+        talk = [reply_of(GO_ON)]
+        played = await bench.stage.play(case.task, talk, last_again=True)
+        command = replay(sample, case.task.index, talk, cap)
         if played.came_to(cap):
             found[NO_END.id] = [endless(case, cap, command)]
         elif (trouble := trouble_of(played)) is not None:
             troubles[NO_END.id] = trouble
         field = field_of(case.task.row, None)
-        found[IN_VIEW.id] += in_turns(case, played, field, command)
+        found[IN_VIEW.id] += in_turns(case, played, field, lambda _, command=command: command)
 
 
 def trouble_of(played: Played) -> str | None:
@@ -188,14 +189,12 @@ def asked_words(case: Case) -> list[str]:
     return [text for text in found if len(text) <= LONGEST_WORD][: 2 * WORDS]
 
 
-def script_command(sample: Sample, case: Case, calls: Sequence[Json]) -> str:
-    """How to play it again: the calls go into a script's file."""
-    name = shlex.quote(sample.environment.name)
-    first = calls[0] if calls else {}
-    return (
-        f"envwright run {name} --task {case.task.index} --agent scripted:FILE  "
-        f"# FILE: a list with a reply that has tool_calls such as {first}"
-    )
+def calling(sample: Sample, case: Case) -> Again:
+    def command(call: Called) -> str:
+        script = [reply_of(None, call_of(call.tool, call.arguments)), reply_of("done")]
+        return replay(sample, case.task.index, script)
+
+    return command
 
 
 def last_line(text: str) -> str:

@@ -1,7 +1,7 @@
 """A tool as an agent sees it, and the calls that are worth making with its schema."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,10 @@ class Called:
     arguments: Json
     answer: str
     raised: str | None = None
+
+
+Again = Callable[[Called], str]
+"""A command that makes the same call once more."""
 
 
 def tools_of(played: Played) -> list[Tool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from envwright.environment import Source
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case
-from envwright.probe.episode.tool import Called, Tool
+from envwright.probe.episode.tool import Again, Called, Tool
 from envwright.probe.evidence import shown
 from envwright.probe.rule import Check, Rule
 from envwright.record import Json
@@ -80,7 +80,7 @@ def wily_calls(tool: Tool, source: Source, plain: Json) -> Iterator[Json]:
             yield {**plain, name: wile.text}
 
 
-def breaks(case: Case, called: Sequence[Called], reproduce: str) -> Iterator[Finding]:
+def breaks(case: Case, called: Sequence[Called], again: Again) -> Iterator[Finding]:
     for call in first_of_each(each for each in called if each.raised is not None):
         yield tool_finding(
             BREAKS,
@@ -88,12 +88,12 @@ def breaks(case: Case, called: Sequence[Called], reproduce: str) -> Iterator[Fin
             call,
             f"the tool {call.tool!r} raises on {shown(str(call.arguments), 120)}: "
             f"{shown(call.raised or '', 200)}",
-            reproduce,
+            again,
         )
 
 
 def escapes(
-    case: Case, called: Sequence[Called], source: Source, reproduce: str
+    case: Case, called: Sequence[Called], source: Source, again: Again
 ) -> Iterator[Finding]:
     def led_out(call: Called) -> Wile | None:
         return next(
@@ -116,7 +116,7 @@ def escapes(
             call,
             f"the tool {call.tool!r} leads out of its place by {wile.words}: "
             f"{shown(str(call.arguments), 160)} is answered with {shown(call.answer, 80)!r}",
-            reproduce,
+            again,
         )
 
 
@@ -128,7 +128,7 @@ def first_of_each(calls: Iterator[Called]) -> list[Called]:
     return list(found.values())
 
 
-def tool_finding(rule: Rule, case: Case, call: Called, statement: str, reproduce: str) -> Finding:
+def tool_finding(rule: Rule, case: Case, call: Called, statement: str, again: Again) -> Finding:
     quote = shown(call.raised or call.answer, 200) or "(nothing)"
     return Finding(
         rule=rule.id,
@@ -136,5 +136,5 @@ def tool_finding(rule: Rule, case: Case, call: Called, statement: str, reproduce
         basis=Basis.PROVEN,
         statement=statement,
         citations=(ReplyCitation(key=case.task.key, signal=f"tool {call.tool}", quote=quote),),
-        reproduce=reproduce,
+        reproduce=again(call),
     )

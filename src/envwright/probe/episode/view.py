@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case
 from envwright.probe.episode.record import chosen, fields_of, has_word
-from envwright.probe.episode.tool import Called, Tool
+from envwright.probe.episode.tool import Again, Called, Tool
 from envwright.probe.episode.tools import tool_finding
 from envwright.probe.evidence import shown
 from envwright.probe.gold import request_of
@@ -50,29 +50,29 @@ def shows(case: Case, text: str, field: str | None) -> str | None:
 
 
 def in_answers(
-    case: Case, called: Sequence[Called], field: str | None, reproduce: str
+    case: Case, called: Sequence[Called], field: str | None, again: Again
 ) -> Iterator[Finding]:
     for call in called:
         found = None if call.raised else handed_out(case, call, field)
         if found is not None:
-            yield handing(case, call, found, reproduce)
+            yield handing(case, call, found, again)
 
 
-def in_records(case: Case, called: Sequence[Called], reproduce: str) -> Iterator[Finding]:
+def in_records(case: Case, called: Sequence[Called], again: Again) -> Iterator[Finding]:
     for call in called:
         found = None if call.raised else chosen(case, call)
         if found is not None:
-            yield handing(case, call, found, reproduce)
+            yield handing(case, call, found, again)
 
 
-def handing(case: Case, call: Called, found: str, reproduce: str) -> Finding:
+def handing(case: Case, call: Called, found: str, again: Again) -> Finding:
     return tool_finding(
         IN_VIEW,
         case,
         call,
         f"the tool {call.tool!r} hands out the gold: {shown(str(call.arguments), 100)} is "
         f"answered with {shown(found, 100)!r}",
-        reproduce,
+        again,
     )
 
 
@@ -93,7 +93,7 @@ def handed_out(case: Case, call: Called, field: str | None) -> str | None:
 
 
 def in_descriptions(
-    case: Case, tools: Sequence[Tool], field: str | None, reproduce: str
+    case: Case, tools: Sequence[Tool], field: str | None, again: Again
 ) -> Iterator[Finding]:
     for tool in tools:
         if found := shows(case, tool.description, field):
@@ -102,11 +102,11 @@ def in_descriptions(
                 case,
                 Called(tool.name, {}, found),
                 f"the description of the tool {tool.name!r} tells the gold: {shown(found, 100)!r}",
-                reproduce,
+                again,
             )
 
 
-def in_turns(case: Case, played: Played, field: str | None, reproduce: str) -> Iterator[Finding]:
+def in_turns(case: Case, played: Played, field: str | None, again: Again) -> Iterator[Finding]:
     """What the environment says while there is still a turn to come."""
     trace = played.measured
     steps = trace.steps if trace is not None else ()
@@ -124,5 +124,5 @@ def in_turns(case: Case, played: Played, field: str | None, reproduce: str) -> I
             Called("(turn)", {}, found),
             f"the environment tells the gold while the agent may still answer: "
             f"{shown(found, 100)!r}",
-            reproduce,
+            again,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from envwright.environment.egress import NO_EGRESS, Egress
+from envwright.probe.found import Place
 from envwright.probe.package.dependencies import UNDECLARED, UNUSED, dependency_reports
 from envwright.probe.package.load import (
     LOADS,
@@ -31,7 +32,7 @@ RULES = (
 
 def package_reports(
     package: Package,
-    address: str,
+    place: Place,
     *,
     installed: Installed | None = None,
     egress: Egress = NO_EGRESS,
@@ -40,14 +41,14 @@ def package_reports(
 ) -> list[Report]:
     """What its files show; it need not load.
 
-    Needs `read_package(source)`, the address as the user wrote it, and, as far as they are
+    Needs `read_package(source)`, its place, and, as far as they are
     there, `read_installed_modules(site)` of its venv and what the settings permit it.
     """
     return [
-        *metadata_reports(package, address),
-        *dependency_reports(package, installed, address),
-        *network_reports(package, address, egress, prepare),
-        *variable_reports(package, address, secrets),
+        *metadata_reports(package, place),
+        *dependency_reports(package, installed, place),
+        *network_reports(package, place, egress, prepare),
+        *variable_reports(package, place, secrets),
     ]
 
 

@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 
 from envwright.finding import Severity, SourceCitation
 from envwright.probe.code import Code, Module
-from envwright.probe.found import Hit, report
+from envwright.probe.found import Hit, Place, report
 from envwright.probe.package.metadata import cite_project
 from envwright.probe.package.package import Installed, Package
 from envwright.probe.rule import Check, Report, Rule
@@ -69,17 +69,17 @@ class Import:
     """Under `try` with a fallback, or for type checking alone."""
 
 
-def dependency_reports(package: Package, installed: Installed | None, address: str) -> list[Report]:
+def dependency_reports(package: Package, installed: Installed | None, place: Place) -> list[Report]:
     """`installed` is what the environment's venv holds; None when there is none to look into."""
     found = list(imports_of(package.code))
     counts = len({each.module for each in found})
     undeclared = list(undeclared_hits(package, found, installed))
     return [
-        report(UNDECLARED, undeclared, address, tried=counts, unit="imported modules"),
+        report(UNDECLARED, undeclared, place, tried=counts, unit="imported modules"),
         report(
             UNUSED,
             unused_hits(package, found, installed),
-            address,
+            place,
             tried=len(package.declared),
             unit="dependencies",
         ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from envwright.environment import Task
 from envwright.finding import Severity, SourceCitation, TaskCitation
-from envwright.probe.found import Hit, quote, report, skipped
+from envwright.probe.found import Hit, Place, quote, report, skipped
 from envwright.probe.package.dependencies import UNDECLARED
 from envwright.probe.package.metadata import cite_project
 from envwright.probe.package.network import NETWORK
@@ -65,7 +65,7 @@ DICE = re.compile(
 )
 
 
-def failure_report(package: Package, failure: str, address: str) -> list[Report]:
+def failure_report(package: Package, failure: str, place: Place) -> list[Report]:
     """What a failure to load is called, by its own words: `failure` is all that was said.
 
     A missing package, variable or network has a rule of its own; that one is reported.
@@ -73,7 +73,7 @@ def failure_report(package: Package, failure: str, address: str) -> list[Report]
     rule, what = cause_of(failure)
     said = " ".join(failure.strip().splitlines()[-1:])[:300]
     hit = Hit(f"it does not load: {what or said}", [cite_failure(package, failure)], Severity.FAIL)
-    return [report(rule, [hit], address, tried=1, unit="loads")]
+    return [report(rule, [hit], place, tried=1, unit="loads")]
 
 
 def cause_of(failure: str) -> tuple[Rule, str | None]:
@@ -105,19 +105,19 @@ def load_reports(
     package: Package,
     tasks: Sequence[Task],
     keys: tuple[Sequence[str], Sequence[str]] | None,
-    address: str,
+    place: Place,
 ) -> list[Report]:
     """`keys` are those of two loads in fresh processes, in order; None when there was one."""
     none = [] if tasks else [Hit("it loads, and has no tasks", [cite_project(package)])]
-    reports = [report(NO_TASKS, none, address, tried=len(tasks), unit="tasks")]
+    reports = [report(NO_TASKS, none, place, tried=len(tasks), unit="tasks")]
     if keys is None:
         reports.append(skipped(UNSTEADY, "it was loaded once", Extent.UNFINISHED))
     else:
         hits = list(unsteady_hits(package, *keys, tasks)) or list(unsteady_source(package.code))
         compared = max(map(len, keys))
-        reports.append(report(UNSTEADY, hits, address, tried=compared, unit="tasks"))
+        reports.append(report(UNSTEADY, hits, place, tried=compared, unit="tasks"))
     shapes = list(shape_hits(tasks))
-    reports.append(report(SCHEMA, shapes, address, tried=len(tasks), unit="tasks"))
+    reports.append(report(SCHEMA, shapes, place, tried=len(tasks), unit="tasks"))
     return reports
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packaging.version import InvalidVersion, Version
 
 from envwright.finding import Severity, SourceCitation
-from envwright.probe.found import Hit, report
+from envwright.probe.found import Hit, Place, report
 from envwright.probe.package.package import Package
 from envwright.probe.rule import Check, Report, Rule
 from envwright.record import Json, items, mapping
@@ -54,17 +54,17 @@ SHORTEST_README = 5
 """Words beside its headings."""
 
 
-def metadata_reports(package: Package, address: str) -> list[Report]:
+def metadata_reports(package: Package, place: Place) -> list[Report]:
     return [
-        report(METADATA, metadata_hits(package, address), address, tried=1, unit="package"),
-        report(BUILD, build_hits(package), address, tried=1, unit="package"),
+        report(METADATA, metadata_hits(package, place), place, tried=1, unit="package"),
+        report(BUILD, build_hits(package), place, tried=1, unit="package"),
     ]
 
 
-def metadata_hits(package: Package, address: str) -> Iterator[Hit]:
+def metadata_hits(package: Package, place: Place) -> Iterator[Hit]:
     if package.manifest != "pyproject.toml" or not package.project:
         return  # An installed package's METADATA: a registry took it already.
-    cited, folder = [cite_project(package)], shlex.quote(address)
+    cited, folder = [cite_project(package)], shlex.quote(place.folder)
     command = f"ls {folder} && cat {folder}/{package.manifest}"
     missing = list(missing_of(package))
     if missing:

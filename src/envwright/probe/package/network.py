@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envwright.environment.egress import Egress, Mode
 from envwright.finding import Severity
 from envwright.probe.code import Code, Method, Module
-from envwright.probe.found import Hit, report, skipped
+from envwright.probe.found import Hit, Place, report, skipped
 from envwright.probe.package.package import Package
 from envwright.probe.rule import Check, Report, Rule
 
@@ -65,13 +65,13 @@ DENIES = re.compile(r"\b(no|not|without|never|offline|needn't|nothing|none|neith
 
 
 def network_reports(
-    package: Package, address: str, egress: Egress, prepare: Egress | None
+    package: Package, place: Place, egress: Egress, prepare: Egress | None
 ) -> list[Report]:
     """`egress` and `prepare` are what the settings declare for this environment."""
     if egress.mode is not Mode.NONE or (prepare is not None and prepare.mode is not Mode.NONE):
         return [skipped(NETWORK, "the settings declare a network for it")]
     hits = list(network_hits(package))
-    return [report(NETWORK, hits, address, tried=len(package.code.modules), unit="modules")]
+    return [report(NETWORK, hits, place, tried=len(package.code.modules), unit="modules")]
 
 
 def network_hits(package: Package) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from envwright.finding import Severity
 from envwright.probe.code import Code, Method, Module
-from envwright.probe.found import Hit, report
+from envwright.probe.found import Hit, Place, report
 from envwright.probe.package.package import Package
 from envwright.probe.rule import Check, Report, Rule
 
@@ -33,10 +33,10 @@ KNOWN = re.compile(
 TALK = re.compile(r"(^|_)(LOG|LOGGING|LOGLEVEL|DEBUG|VERBOSE|COLOR|TRACE|PROFILE)(_|$)", re.I)
 
 
-def variable_reports(package: Package, address: str, secrets: Collection[str]) -> list[Report]:
+def variable_reports(package: Package, place: Place, secrets: Collection[str]) -> list[Report]:
     """`secrets` are the names that the settings give to this environment."""
     hits = list(variable_hits(package, secrets))
-    return [report(VARIABLE, hits, address, tried=len(package.code.modules), unit="modules")]
+    return [report(VARIABLE, hits, place, tried=len(package.code.modules), unit="modules")]
 
 
 def variable_hits(package: Package, secrets: Collection[str]) -> Iterator[Hit]:

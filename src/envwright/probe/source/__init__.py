@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from envwright.probe.code import Code
-from envwright.probe.found import Hit, report, skipped
+from envwright.probe.found import Hit, Place, report, skipped
 from envwright.probe.package.package import Package
 from envwright.probe.rule import Extent, Report
 from envwright.probe.source.chance import CHANCES, chance_hits
@@ -20,7 +20,7 @@ from envwright.probe.source.view import IN_VIEW, NEVER, never_hits, view_hits
 RULES = (RUNS, OPEN, STEERABLE, DEFAULT_PAYS, CHANCES, REMEMBERS, HANGS, IN_VIEW, NEVER)
 
 
-def source_reports(package: Package, address: str) -> list[Report]:
+def source_reports(package: Package, place: Place) -> list[Report]:
     """What the source says, rule by rule. Needs `read_package(source)`; nothing is run."""
     code = package.code
     if not code.modules:
@@ -43,7 +43,7 @@ def source_reports(package: Package, address: str) -> list[Report]:
     }
     scoring = len(reached_from(code, roots))
     made = [
-        report(rule, hits[rule.id], address, tried=scoring, unit="scoring functions")
+        report(rule, hits[rule.id], place, tried=scoring, unit="scoring functions")
         for rule in RULES
     ]
     if not code.unparsed:
