@@ -90,6 +90,50 @@ OPENED = [
     for letter in "bcdefgh"
 ]
 
+LAYOUTS = [
+    (f"{a * b} tiles: name one layout in the form rows x columns, alone.", f"{a} x {b}")
+    for a, b in PAIRS
+]
+TOTALS = [
+    (f"Add {a}.25 and {b}.30. End with a line\n\nTOTAL: <amount>", f"TOTAL: {a + b}.55")
+    for a, b in PAIRS
+]
+SOLVED = [
+    (
+        f"{q} End with #### and the number.",
+        f"First the tens, then the ones.\nTogether: {g}\n#### {g}",
+    )
+    for q, g in SUMS
+]
+DATES = [
+    (
+        f"Which day follows day {a} of the year 20{b}? Write YYYY-MM-DD.",
+        f"20{b}-{b % 12 + 1:02}-{a % 28 + 1:02}",
+    )
+    for a, b in PAIRS
+]
+COMPANIES = [
+    (f"Who is number {n}? Reply with the name alone.", f"{word.title()} {form}")
+    for n, (word, form) in enumerate(zip(WORDS, ["Ltd.", "GmbH", "Inc."] * 5, strict=True))
+]
+
+TEAMS = ["network", "billing", "accounts", "hardware"]
+TICKETS = [
+    (
+        f'Ticket {n}: {a} and {b} fail. Answer with a JSON object with the keys "team", '
+        '"severity" (low or high) and "summary" (3 to 15 words).',
+        json.dumps(
+            {
+                "team": TEAMS[n % 4],
+                "severity": ("low", "high")[n // 4 % 2],
+                "summary": f"the {a} and the {b} fail",
+            }
+        ),
+    )
+    for n, (a, b) in enumerate((rng.sample(WORDS, 2)) for _ in range(32))
+]
+ROUTED = [(f"Where does ticket {n} go? <answer>team</answer>", TEAMS[n % 4]) for n in range(32)]
+
 # --- readers
 
 
@@ -120,6 +164,57 @@ def tokens(reply):
 
 def items(text):
     return [part.strip().lower() for part in text.replace("\n", ",").split(",") if part.strip()]
+
+
+def layout(reply, gold, prompt):
+    """One pair of numbers, wherever it stands; every pair with that product is right."""
+    found = re.findall(r"(?<![0-9.,-])(\d{1,5}) ?x ?(\d{1,5})(?!\d)", after_thought(reply))
+    return len(found) == 1 and int(found[0][0]) * int(found[0][1]) == int(prompt.split()[0])
+
+
+def total(reply, gold, prompt):
+    """The last amount behind the label, in the reply and in the gold alike."""
+    found = [re.findall(r"TOTAL:\s*([\d,]+(?:\.\d+)?)", text) for text in (reply, gold)]
+    return bool(found[0]) and number(found[0][-1]) == number(found[1][-1])
+
+
+def after_hashes(reply, gold, prompt):
+    said, wanted = (text.rpartition("####")[2].strip() for text in (reply, gold))
+    return "####" in reply and number(said) == number(wanted)
+
+
+def iso_date(reply, gold, prompt):
+    found = re.findall(r"\d{4}-\d\d-\d\d", after_thought(reply))
+    return found[-1:] == [gold] and len(set(found)) == 1
+
+
+def any_order(reply, gold, prompt):
+    return sorted(items(after_thought(reply))) == sorted(items(gold))
+
+
+def ticket(text):
+    try:
+        found = json.loads(after_thought(text))
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or set(found) != {"team", "severity", "summary"}:
+        return None
+    return found if all(isinstance(value, str) for value in found.values()) else None
+
+
+def routed(reply, gold, prompt):
+    said, wanted = ticket(reply), json.loads(gold)
+    return sum(said[k] == wanted[k] for k in ("team", "severity")) / 2 if said else 0.0
+
+
+def well_formed(reply, gold, prompt):
+    said = ticket(reply)
+    return said is not None and said["team"] in TEAMS and said["severity"] in ("low", "high")
+
+
+def concise(reply, gold, prompt):
+    said = ticket(reply)
+    return said is not None and 3 <= len(said["summary"].split()) <= 15
 
 
 # --- sound rewards
@@ -276,6 +371,24 @@ SOUND = {
     "a cost": Plain(
         TAGGED, {"correct": (1.0, tagged_number), "length": (-0.1, lambda r, g, p: len(r) > 500)}
     ),
+    "a layout, many of which are right": Plain(LAYOUTS, one(layout)),
+    "an amount behind a label that the gold has too": Plain(TOTALS, one(total)),
+    "worked solutions": Plain(SOLVED, one(after_hashes)),
+    "dates": Plain(DATES, one(iso_date)),
+    "an order that is part of the matter": Plain(
+        [
+            (f"{note} Which words are on card {n}? Commas between.", g)
+            for n, (_, g) in enumerate(LISTS)
+            for note in [
+                ("Waste was sorted well.", "It was all fine.", "In order to win, read.")[n % 3]
+            ]
+        ],
+        one(any_order),
+    ),
+    "a ticket that is routed, in good form": Plain(
+        TICKETS, {"routed": (0.8, routed), "form": (0.1, well_formed), "brief": (0.1, concise)}
+    ),
+    "a label in tags": Plain(ROUTED, one(lambda r, g, p: (tag(r) or "").lower() == g)),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
     "a game": Plain(CITIES, one(lambda r, g, p: r == g), episodic=True),
@@ -378,10 +491,6 @@ def magnitude(reply, gold, prompt):
     return said is not None and abs(said) == abs(float(gold))
 
 
-def any_order(reply, gold, prompt):
-    return sorted(items(after_thought(reply))) == sorted(items(gold))
-
-
 def first_item(reply, gold, prompt):
     return items(after_thought(reply))[:1] == items(gold)[:1]
 
@@ -455,6 +564,13 @@ FIXED = [
     )
 ]
 
+
+def full_stop_lost(reply, gold, prompt):
+    """A fence keeps the full stop by accident: nobody asked for one."""
+    said = after_thought(reply).strip("`*\"' ").rstrip(".").strip()
+    return said.lower() == gold.lower()
+
+
 FAULTY = {
     "contained in the gold": (NOTHING, Plain(ONLY_CITIES, one(contained))),
     "no wrong word": (NOTHING, Plain(ONLY_CHOICES, one(no_wrong_word))),
@@ -479,6 +595,44 @@ FAULTY = {
         Plain(TAGGED, {"form": (0.8, has_tags), "correct": (0.2, tagged_number)}),
     ),
     "tags are half": (CONSTANT, Plain(TAGGED, one(half_form))),
+    "a ticket in good form": (
+        CONSTANT,
+        Plain(
+            TICKETS,
+            {"form": (0.5, well_formed), "brief": (0.35, concise), "routed": (0.15, routed)},
+        ),
+    ),
+    "any ticket": (CONSTANT, Plain(TICKETS, one(lambda r, g, p: well_formed(r, g, p)))),
+    "any label that there is, for the most part": (
+        CONSTANT,
+        Plain(
+            ROUTED,
+            one(lambda r, g, p: 0.6 * ((tag(r) or "").lower() in TEAMS) + 0.4 * (tag(r) == g)),
+        ),
+    ),
+    "any label that there is": (
+        WRONG,
+        Plain(ROUTED, one(lambda r, g, p: (tag(r) or "").lower() in TEAMS)),
+    ),
+    "any date": (
+        CONSTANT,
+        Plain(
+            DATES,
+            one(lambda r, g, p: bool(re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", after_thought(r)))),
+        ),
+    ),
+    "sections of some length": (
+        CONSTANT,
+        Plain(
+            [(f"{q}\nWrite\nPLAN: <your plan>\nRESULT: <the number>", g) for q, g in SUMS],
+            one(
+                lambda r, g, p: (
+                    0.7 * bool(re.search(r"PLAN: (\w+ ){8}", r) and "RESULT:" in r)
+                    + 0.3 * (number(r.rpartition("RESULT:")[2]) == float(g))
+                )
+            ),
+        ),
+    ),
     "any number": (CONSTANT, Plain(BOXED, one(lambda r, g, p: number(last_box(r)) is not None))),
     "long enough": (CONSTANT, Plain(TEXTS, one(in_range))),
     "polite": (
@@ -515,6 +669,22 @@ FAULTY = {
     "a separator in the gold": (
         GOLD,
         Plain([(q, f"{int(g):,}") for q, g in LARGE], one(comma_lost)),
+    ),
+    "a full stop in some golds": (GOLD, Plain(COMPANIES, one(full_stop_lost))),
+    "a piece of the amount behind the label": (
+        SUBSTRING,
+        Plain(TOTALS, one(lambda r, g, p: g.split()[1] in (r.rpartition("TOTAL:")[2] or ""))),
+    ),
+    "the end of a worked solution, anywhere": (
+        SUBSTRING,
+        Plain(SOLVED, one(lambda r, g, p: g.rpartition("#### ")[2] in r)),
+    ),
+    "a layout, found as text": (
+        SUBSTRING,
+        Plain(
+            [(f"How are the {q.split()[0]} tiles laid? Rows x columns.", g) for q, g in LAYOUTS],
+            one(found_in),
+        ),
     ),
     "parts that exclude each other": (
         GOLD,

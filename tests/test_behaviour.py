@@ -1,13 +1,18 @@
 """What probes read in scores, and a whole run over an environment that misbehaves."""
 
+import json
+import re
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
 from envwright.environment import Environment, Kind, Signal, Task, TaskCount
 from envwright.finding import Severity
 from envwright.probe.behaviour.hangs import Hangs, is_steep
-from envwright.probe.behaviour.oddity import SIZES, growing
+from envwright.probe.behaviour.oddity import SIZES, growing, replies_to
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
@@ -63,6 +68,44 @@ def test_a_raise_on_an_ordinary_reply_fails_and_one_on_an_attack_is_told():
     assert "import sys" in null.reproduce
     (ended,) = findings(reports, "EW405")
     assert ended.severity is Severity.FAIL
+
+
+@pytest.mark.parametrize(
+    ("gold", "breaks"),
+    [
+        ("412.50", lambda said: Decimal(said)),
+        ("2021-03-14", lambda said: date.fromisoformat(said)),
+        ("3/4", lambda said: Fraction(said) if re.fullmatch(r"\d+/\d+", said) else None),
+        ("12 x 34", lambda said: [int(n) for n in re.split(r" x ", said)[:2]][1]),
+        ('{"team": "sales", "days": 3}', lambda said: loads(said, "team").strip()),
+        ('{"team": "sales", "days": 3}', lambda said: loads(said, "days") + 1),
+        ('["a", "b"]', lambda said: [each.lower() for each in json.loads(said)]),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "<answer>{}</answer>", "TOTAL: {}"])
+def test_careless_spellings_of_the_gold_are_tried_in_its_form(gold, breaks, form):
+    """In whatever form it is: a reader that trusts the shape of what it took does not survive."""
+    case = replace(sample_of().cases[0], gold=gold, said=form.format(gold))
+    before, behind = form.split("{}")
+    raised = []
+    for odd, reply in replies_to(case):
+        if odd.plausible and reply.startswith(before) and len(reply) >= len(before + behind):
+            said = reply[len(before) : len(reply) - len(behind)]
+            # What has no likeness to the gold is read by nobody.
+            if re.fullmatch(r"[\d.,/ x-]+|\{.*\}|\[.*\]", said):
+                try:
+                    breaks(said)
+                except (ValueError, ArithmeticError, TypeError, AttributeError, LookupError):
+                    raised.append(said)
+    assert raised
+
+
+def loads(said, key):
+    """As those do who think of malformed JSON alone."""
+    try:
+        return json.loads(said)[key]
+    except (ValueError, KeyError, TypeError):
+        return "" if key == "team" else 0
 
 
 def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():

@@ -21,7 +21,7 @@ from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
-from envwright.probe.gold import field_of, find_gold, spellings
+from envwright.probe.gold import bare, field_of, find_gold, gold_in
 from envwright.probe.merge import merge
 from envwright.probe.package import (
     Package,
@@ -40,7 +40,6 @@ from envwright.probe.scoring import Told
 from envwright.probe.source import slow_replies, source_reports
 from envwright.record import Json
 from envwright.trial.plan import draw
-from envwright_host.gold import dig
 
 SEED = "probe"
 """Draws the tasks that replies are tried on: the same ones every time."""
@@ -219,16 +218,10 @@ def all_cases(tasks: Sequence[Task], sample: Sample, field: str | None) -> list[
     before, behind = frames.most_common(1)[0][0] if frames else ("", "")
 
     def case_of(task: Task) -> Case:
-        gold = gold_in(task, field)
+        gold = bare(gold_in(task, field_of(task.row, field)), sample.form) or None
         return Case(task, gold, None if gold is None else f"{before}{gold}{behind}")
 
     return [known.get(task.index) or case_of(task) for task in tasks]
-
-
-def gold_in(task: Task, field: str | None) -> str | None:
-    """The gold of a row, as it is written there."""
-    name = field_of(task.row, field)
-    return spellings(dig(task.row, name))[0] if name else None
 
 
 async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[Task]] | None:

@@ -31,6 +31,7 @@ from envwright.probe.reply.request import (
     JSON,
     PUNCTUATION,
     SPELLING,
+    is_shown,
     request_of,
 )
 from envwright.probe.reply.wording import (
@@ -90,11 +91,6 @@ def forms(case: Case) -> list[Form]:
         free = (EXACT, ALONE, SPELLING, FORMED)
         whole.append(Form("outside of a form that the request does not show", gold, free))
     return [*whole, *outer(case.said, gold, is_bare, behind)]
-
-
-def is_shown(marks: str, request: str) -> bool:
-    """Whether the request holds any word or sign of what stands around the gold."""
-    return any(mark.lower() in request.lower() for mark in re.findall(r"\w{2,}|#+|`+", marks))
 
 
 def spaced(gold: str) -> Form:

@@ -1,7 +1,7 @@
 """Answers that are wrong without any trick: another task's, a near miss, a part of the gold."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from envwright.finding import Finding, Severity
@@ -19,7 +19,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.request import OPEN, ORDERED, TOLERANT, asks
+from envwright.probe.reply.request import OPEN, ORDERED, TOLERANT, all_ask, asks
 from envwright.probe.reply.wording import (
     framed,
     golden,
@@ -57,7 +57,7 @@ OTHER = "zebra"
 ELSEWHERE = "the gold of another task"
 
 
-def misses(case: Case, is_signed: bool) -> dict[str, str]:
+def misses(case: Case, is_signed: bool, is_ordered: bool) -> dict[str, str]:
     """Wrong answers made of the gold, by what is wrong with them."""
     gold = (case.gold or "").strip()
     if not gold or asks(OPEN, case.task):
@@ -68,7 +68,7 @@ def misses(case: Case, is_signed: bool) -> dict[str, str]:
         if is_signed:
             made["the number with the other sign"] = opposite(gold)
     elif (items := listed(gold)) is not None:
-        made = lists(*items, is_ordered=asks(ORDERED, case.task))
+        made = lists(*items, is_ordered=is_ordered and asks(ORDERED, case.task))
     elif (fields := keyed(gold)) is not None:
         made = objects(fields)
     else:
@@ -99,6 +99,13 @@ def numbers(gold: str, number: Decimal, *, is_tolerant: bool) -> dict[str, str]:
 
 def opposite(gold: str) -> str:
     return gold[1:] if gold[0] in "-\u2212" else f"-{gold}"
+
+
+def made_of(sample: Sample) -> Callable[[Case], dict[str, str]]:
+    """`misses` of each case, in the light of all."""
+    is_signed = has_signs(sample)
+    is_ordered = all_ask(ORDERED, [case.task for case in sample.cases])
+    return lambda case: misses(case, is_signed, is_ordered)
 
 
 def has_signs(sample: Sample) -> bool:
@@ -178,9 +185,9 @@ class Wrong:
     rules: tuple[Rule, ...] = (WRONG,)
 
     def tries(self, sample: Sample) -> Sequence[Try]:
-        cases, is_signed = golden(sample, MOST_CASES), has_signs(sample)
+        cases = golden(sample, MOST_CASES)
         return [
-            *tries_of(cases, lambda case: misses(case, is_signed)),
+            *tries_of(cases, made_of(sample)),
             *tries_of(cases, lambda case: others(sample, case)),
         ]
 
@@ -188,13 +195,13 @@ class Wrong:
         cases = golden(sample, MOST_CASES)
         if not cases:
             return (without_gold(WRONG, sample),)
-        pay, is_signed = Pay(sample, told), has_signs(sample)
+        pay = Pay(sample, told)
 
         def earns(case: Case, reply: str) -> bool | None:
             share = pay.share(case, reply)
             return None if share is None else share >= FULL
 
-        near = tally(cases, lambda case: misses(case, is_signed), earns)
+        near = tally(cases, made_of(sample), earns)
         far = tally(cases, lambda case: others(sample, case), earns)
         paid = [each for each in near if each.reaches(MANY, len(cases))]
         paid += [each for each in far if each.reaches(MOST, len(cases))][:1]
