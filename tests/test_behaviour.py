@@ -16,8 +16,10 @@ from envwright.probe.behaviour.oddity import SIZES, growing, replies_to
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
+from envwright.probe.behaviour.reach import reads_the_reply_alone
 from envwright.probe.behaviour.repeats import Repeated, read_repeats
 from envwright.probe.case import Case, Sample
+from envwright.probe.code import read_code
 from envwright.probe.episode.tool import Called
 from envwright.probe.episode.view import chosen
 from envwright.probe.evidence import compact, reproduce, shown
@@ -172,6 +174,64 @@ def scores(*parts):
 def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
     found = findings(Parts().read(sample_of(*weights, **said), scores(*parts)), "EW408")
     assert [words in each.statement for each in found] == ([] if words is None else [True])
+
+
+REWARDS = """
+import re
+
+SECTION = re.compile(r"Confidence: (\\d+)%")
+
+def clean(text):
+    return text.strip()
+
+def last(completion):
+    return completion[-1]["content"] if completion else ""
+
+class Task:
+    async def tidy(self, trace):
+        return float(clean(trace.last_reply) == trace.last_reply)
+
+    async def called(self, trace):
+        return float(any(m.tool_calls for m in trace.messages))
+
+def alone(completion, answer, **kwargs):
+    return float(last(completion) != "")
+
+def turns(completion, **kwargs):
+    return float(len(completion) > 2)
+
+def kept(completion, state):
+    return float("x" in last(completion) and state["looked"])
+
+def sure(completion):
+    return float(SECTION.search(last(completion)) is not None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        ("tidy", True), ("called", False), ("alone", True), ("turns", False), ("kept", False),
+        ("sure", True), ("nobody", False),
+    ],
+)  # fmt: skip
+def test_a_part_that_sees_the_reply_alone_is_told_from_one_that_sees_the_episode(name, alone):
+    assert reads_the_reply_alone(read_code({"env.py": REWARDS}), name) is alone
+
+
+@pytest.mark.parametrize("said", [{"tools": ("look",)}, {"episodic": True}])
+def test_no_tool_moves_a_part_that_sees_the_reply_alone(said):
+    code = read_code({"env.py": REWARDS.replace("tidy", "r1").replace("called", "r2")})
+    told = scores(lambda n: n % 2, lambda n: 1, lambda n: 0)
+    found = findings(Parts("", code).read(sample_of(1, 1, 1, **said), told), "EW408")
+    assert [("'r1' is 1 for all" in each.statement) for each in found] == [True]
+
+
+def test_what_a_part_looks_for_is_said_to_it():
+    code = read_code({"env.py": REWARDS.replace("sure", "r0")})
+    tries = [each.reply for each in Parts("", code).tries(sample_of())]
+    assert any(re.search(r"Confidence: \d+%", reply) for reply in tries)
+    assert any(reply.startswith("<answer>0</answer>") for reply in tries)
 
 
 def test_a_weight_of_zero_is_no_fault_of_what_is_called_a_metric():

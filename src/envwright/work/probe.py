@@ -121,7 +121,7 @@ async def probe(probing: Probing) -> Seen:
         sample = replace(gold, name=probing.command)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
         suspected = slow_replies(package)
-        probed = await run_probes(bench, sample, PROBES, probing.say, suspected)
+        probed = await run_probes(bench, sample, PROBES, probing.say, suspected, package.code)
         cases = all_cases(tasks, sample, probing.gold_field)
         told: Told = {}
         if bench.unscorable is None:

@@ -85,12 +85,15 @@ class RefusedGold:
         ]
         if len(refused) < max(min(FEWEST - 1, len(cases)), SHARE * len(cases)) or not refused:
             return []
+        otherwise = any(best[each.task.index] < (each.best or 0.0) for each in refused)
+        how = (
+            "said as other tasks' golds are paid" if otherwise else "in none of the wordings tried"
+        )
         return [
             finding(
                 REFUSED_GOLD,
                 pay,
-                f"the gold is not paid as an answer on {len(refused)} of {len(cases)} tasks, in "
-                "none of the wordings that were tried",
+                f"the gold is not paid as an answer on {len(refused)} of {len(cases)} tasks, {how}",
                 [(case, self._said(cases, case)) for case in refused],
             )
         ]
