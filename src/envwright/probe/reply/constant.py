@@ -68,6 +68,7 @@ MOST_CASES = 40
 FLAT = 0.9
 """Of the tasks on which a part of the reward must be the same to be a constant's."""
 FEWEST_UNLIKE = 5
+CLEARLY = 0.15
 
 
 def texts(case: Case) -> dict[str, str]:
@@ -153,11 +154,14 @@ class Constant:
         return max(bare, formed) > len(IDLE) // 2
 
     def _is_silence(self, pay: Pay, cases: Sequence[Case], paid: Sequence[Tally]) -> bool:
-        """Silence is paid, and words are not: what else is paid looks empty to its reader."""
-        if kinds_of(paid) & {Kind.PROSE, Kind.PHRASE, Kind.LONG}:
+        """Silence is paid, and words are not or less: what else is paid looks empty to its reader,
+        or has few faults."""
+        shares = [pay.share(case, "") or 0.0 for case in cases]
+        if not paid or sum(share >= HALF for share in shares) < MANY * len(shares):
             return False
-        shares = [pay.share(case, "") for case in cases]
-        return sum(share is not None and share >= HALF for share in shares) >= MANY * len(shares)
+        words = [each for each in paid if kinds_of([each]) & {Kind.PROSE, Kind.PHRASE, Kind.LONG}]
+        most = max((mean_share(pay, each) for each in words), default=0.0)
+        return most + CLEARLY <= sum(shares) / len(shares)
 
     def _constant(self, pay: Pay, paid: Sequence[Tally]) -> list[Finding]:
         if not paid:

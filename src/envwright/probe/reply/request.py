@@ -44,6 +44,7 @@ ALONE = any_of(
     r"\bno (other|extra|additional|further|explanations?|prose|words|text|commentary)\b",
     r"\b(single|one) (word|number|letter|line|token|digit|character|integer|name|date)\b",
     r"\b(reply|answer|respond) with\b",
+    r"\b(reply|answer|respond|write it|give it) (like|as)\b",
     r"\bwithout (any|an|explanations?|explaining|further|words|units|text)\b",
     r"\b(do not|don't|never) (add|include|write|explain|say|use)\b",
     r"\bmust be\b",

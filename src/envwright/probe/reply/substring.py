@@ -63,8 +63,8 @@ def embedded(case: Case) -> dict[str, tuple[str, str]]:
     size = max(4, len(gold))
     noise, other = ((each * (2 * size))[: 2 * size] for each in (LETTERS, LETTERS[::-1]))
     return {
-        "a longer word that begins with the gold": (gold + noise[:size], gold[0] + other),
-        "a longer word that ends with the gold": (noise[:size] + gold, other + gold[-1]),
+        "a longer word that begins with the gold": (gold + noise[:size], gold[:-1] + other),
+        "a longer word that ends with the gold": (noise[:size] + gold, other + gold[1:]),
     }
 
 
@@ -73,12 +73,19 @@ def longer_numbers(gold: str) -> dict[str, tuple[str, str]]:
     if re.search(r"\d[-:]\d", gold):
         # Dates and times have as many digits as they have: a longer one is none.
         return made
-    other = re.sub(r"\d", "9", gold)
+    found = list(re.finditer(r"\d+", gold))
+    first, last = found[0], found[-1]
     if gold[0].isdigit():
-        made["a longer number that ends with the gold"] = ("3" + gold, f"9{other[:-1]}{gold[-1]}")
+        made["a longer number that ends with the gold"] = (
+            "3" + gold,
+            "9" * len(first.group()) + gold[max(1, first.end() - 1) :],
+        )
     # A further place behind the point is hardly another number.
     if gold[-1].isdigit() and not re.search(r"[.,]\d*$", gold):
-        made["a longer number that begins with the gold"] = (gold + "7", f"{gold[0]}{other[1:]}9")
+        made["a longer number that begins with the gold"] = (
+            gold + "7",
+            gold[: last.start() + 1] + "9" * len(last.group()),
+        )
     return made
 
 
