@@ -134,6 +134,30 @@ TICKETS = [
 ]
 ROUTED = [(f"Where does ticket {n} go? <answer>team</answer>", TEAMS[n % 4]) for n in range(32)]
 
+TRAYS = [
+    (f"What is on tray {n} of {len(WORDS)}? Give a JSON list.", json.dumps(g.split(", ")))
+    for n, (_, g) in enumerate(LISTS)
+]
+TIMES = [
+    (f"How long is walk {n}? Answer in the form HH:MM.", f"{1 + b % 9:02}:{a % 50 + 10}")
+    for n, (a, b) in enumerate(PAIRS)
+]
+PLACES = [
+    (f"Where is ship {n}? Reply in the form (x, y).", f"({a}, {b})")
+    for n, (a, b) in enumerate(PAIRS)
+]
+AMOUNTS = [
+    (f"What does parcel {n} weigh? Give number and unit.", f"{a} {('kg', 'g', 't')[n % 3]}")
+    for n, (a, _) in enumerate(PAIRS)
+]
+BOOKINGS = [
+    (
+        f'Booking {n}. Return JSON with the keys "item", "people" and "day".',
+        json.dumps({"item": word, "people": a, "day": b}),
+    )
+    for n, (word, (a, b)) in enumerate(zip(WORDS * 2, PAIRS, strict=True))
+]
+
 # --- readers
 
 
@@ -215,6 +239,51 @@ def well_formed(reply, gold, prompt):
 def concise(reply, gold, prompt):
     said = ticket(reply)
     return said is not None and 3 <= len(said["summary"].split()) <= 15
+
+
+def read_json(reply):
+    try:
+        return json.loads(after_thought(reply).strip("` \n").removeprefix("json"))
+    except ValueError:
+        return None
+
+
+def strings(reply):
+    found = read_json(reply)
+    is_list = isinstance(found, list) and all(isinstance(each, str) for each in found)
+    return [each.lower() for each in found] if is_list else []
+
+
+def share_of_values(reply, gold, prompt):
+    said, wanted = read_json(reply), json.loads(gold)
+    if not isinstance(said, dict) or set(said) != set(wanted):
+        return 0.0
+    return sum(said[name] == value for name, value in wanted.items()) / len(wanted)
+
+
+def set_f1(reply, gold, prompt):
+    said, wanted = set(strings(reply)), set(json.loads(gold))
+    return 2 * len(said & wanted) / (len(said) + len(wanted)) if said else 0.0
+
+
+def one_match(pattern):
+    def reward(reply, gold, prompt):
+        """The only text of this shape, but for spaces."""
+        found = {
+            match.group().replace(" ", "") for match in re.finditer(pattern, after_thought(reply))
+        }
+        return found == {gold.replace(" ", "")}
+
+    return reward
+
+
+def first_match(pattern):
+    def reward(reply, gold, prompt):
+        """A piece of the only text of this shape."""
+        said = re.findall(pattern, after_thought(reply))
+        return len(said) == 1 and said == re.findall(pattern, gold)
+
+    return reward
 
 
 # --- sound rewards
@@ -389,6 +458,12 @@ SOUND = {
         TICKETS, {"routed": (0.8, routed), "form": (0.1, well_formed), "brief": (0.1, concise)}
     ),
     "a label in tags": Plain(ROUTED, one(lambda r, g, p: (tag(r) or "").lower() == g)),
+    "a ticket that is routed, in any words": Plain(TICKETS, one(routed)),
+    "a JSON list, by F1": Plain(TRAYS, one(set_f1)),
+    "an object, value by value": Plain(BOOKINGS, one(share_of_values)),
+    "times": Plain(TIMES, one(one_match(r"\b\d\d:\d\d\b"))),
+    "pairs": Plain(PLACES, one(one_match(r"\(\s*\d+\s*,\s*\d+\s*\)"))),
+    "amounts": Plain(AMOUNTS, one(one_match(r"\b\d+ ?(kg|g|t)\b"))),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
     "a game": Plain(CITIES, one(lambda r, g, p: r == g), episodic=True),
@@ -574,6 +649,17 @@ def full_stop_lost(reply, gold, prompt):
 FAULTY = {
     "contained in the gold": (NOTHING, Plain(ONLY_CITIES, one(contained))),
     "no wrong word": (NOTHING, Plain(ONLY_CHOICES, one(no_wrong_word))),
+    "a price for each wrong item": (
+        NOTHING,
+        Plain(
+            LISTS,
+            one(
+                lambda r, g, p: max(
+                    0.0, 1 - 0.25 * len(set(items(after_thought(r))) - set(items(g)))
+                )
+            ),
+        ),
+    ),
     "a choice, anywhere": (ECHO, Plain(CHOICES, one(holds_word))),
     "a choice, found as text": (ECHO, Plain(CHOICES, one(found_in))),
     "shared words": (
@@ -662,6 +748,24 @@ FAULTY = {
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),
     "any order": (WRONG, Plain(LISTS, one(any_order))),
     "the first item": (WRONG, Plain(LISTS, one(first_item))),
+    "the hours alone": (WRONG, Plain(TIMES, one(first_match(r"(\d\d):\d\d")))),
+    "the year alone": (WRONG, Plain(DATES, one(first_match(r"(\d{4})-\d\d-\d\d")))),
+    "the first of a pair": (WRONG, Plain(PLACES, one(first_match(r"\((\d+), ?\d+\)")))),
+    "an amount without its unit": (WRONG, Plain(AMOUNTS, one(first_match(r"\d+")))),
+    "the first item of a JSON list": (
+        WRONG,
+        Plain(TRAYS, one(lambda r, g, p: strings(r)[:1] == json.loads(g)[:1])),
+    ),
+    "the first letters": (
+        WRONG,
+        Plain(ONLY_CITIES, one(lambda r, g, p: after_thought(r).lower()[:3] == g.lower()[:3])),
+    ),
+    "the same letters": (
+        WRONG,
+        Plain(
+            ONLY_CITIES, one(lambda r, g, p: sorted(after_thought(r).lower()) == sorted(g.lower()))
+        ),
+    ),
     "another's gold": (WRONG, Plain(ONLY_CITIES, one(any_gold))),
     "a piece of the gold": (WRONG, Plain(ONLY_CITIES, one(a_piece))),
     "one value of two": (WRONG, Plain(FACTS, one(one_value))),
@@ -730,6 +834,17 @@ FAULTY = {
                 for n, (_, g) in enumerate(LISTS)
             ],
             one(missed_instead_of_found),
+        ),
+    ),
+    "a crooked way through an object": (
+        MONOTONE,
+        Plain(
+            BOOKINGS,
+            one(
+                lambda r, g, p: {0: 0.0, 1: 0.6, 2: 0.2, 3: 1.0}[
+                    round(3 * share_of_values(r, g, p))
+                ]
+            ),
         ),
     ),
     "far is better than near": (MONOTONE, Plain(BOXED, one(wraps))),

@@ -80,6 +80,7 @@ ODDITIES: tuple[Oddity, ...] = (
     Oddity("a zero in the place of the answer", "0", formed=True),
     Oddity("a negative number in the place of the answer", "-7", formed=True),
     rare("a division by zero in the place of the answer", "1/0", formed=True),
+    rare("a tower of powers in the place of the answer", "9**9**9**9", formed=True),
     rare("a large number in the place of the answer", "1e300", formed=True),
     Oddity("a large prime in the place of the answer", "999999999989", formed=True),
     Oddity("a comma in the place of the answer", ",", formed=True),
