@@ -464,6 +464,20 @@ SOUND = {
     "times": Plain(TIMES, one(one_match(r"\b\d\d:\d\d\b"))),
     "pairs": Plain(PLACES, one(one_match(r"\(\s*\d+\s*,\s*\d+\s*\)"))),
     "amounts": Plain(AMOUNTS, one(one_match(r"\b\d+ ?(kg|g|t)\b"))),
+    "a sentence of six words": Plain(
+        [
+            (
+                f"Write one sentence of six words that holds the word {w}.",
+                f"The old {w} lay right there",
+            )
+            for w in WORDS
+        ],
+        one(lambda r, g, p: len(tokens(r)) == 6 and p.split()[-1].strip(".") in tokens(r)),
+    ),
+    "shared words, numbers left out": Plain(
+        [(q, f"{g[:-1]} in {n}") for n, (q, g) in enumerate(TEXTS)],
+        one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio() ** 3),
+    ),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
     "a game": Plain(CITIES, one(lambda r, g, p: r == g), episodic=True),

@@ -64,6 +64,8 @@ EQUIVALENT = Rule(
 )
 
 MOST_CASES = 40
+MOST_WORDS = 4
+"""More are a sentence of their own."""
 
 Demands = tuple[re.Pattern[str], ...]
 
@@ -136,8 +138,9 @@ def outer(said: str, gold: str, is_bare: bool, behind: str) -> list[Form]:
             made.append(Form("before some prose", f"{said}\n\nI hope it helps.", around))
         return made
     free = (*around, SPELLING, PUNCTUATION)
+    if len(gold.split()) <= MOST_WORDS:
+        made.append(Form("in a sentence", f"{LEAD}{said}.", free))
     made += [
-        Form("in a sentence", f"{LEAD}{said}.", free),
         Form("in bold", f"**{said}**", free),
         Form("in a code fence", f"```\n{said}\n```", free),
     ]

@@ -44,6 +44,8 @@ SHARE = 0.1
 SHORT_OF = 0.75
 SAID = 0.25
 """Of the golds: where so many earn, the gold is what is to be said."""
+SAID_BESIDE_TOOLS = 0.5
+"""Some tasks may want a call."""
 
 
 class RefusedGold:
@@ -62,7 +64,8 @@ class RefusedGold:
         if not cases:
             return (without_gold(REFUSED_GOLD, sample),)
         paid = sum((case.best or 0) > 0 for case in cases)
-        is_said = paid >= SAID * len(cases) and not sample.environment.episodic
+        least = SAID_BESIDE_TOOLS if sample.environment.tools else SAID
+        is_said = paid >= least * len(cases) and not sample.environment.episodic
         sayable = [case for case in cases if is_said or is_sayable(sample, case)]
         pay = Pay(sample, told)
         best = {case.task.index: pay.best(case) or 0.0 for case in sayable}

@@ -44,7 +44,7 @@ ALONE = any_of(
     r"\bno (other|extra|additional|further|explanations?|prose|words|text|commentary)\b",
     r"\b(single|one) (word|number|letter|line|token|digit|character|integer|name|date)\b",
     r"\b(reply|answer|respond) with\b",
-    r"\b(reply|answer|respond|write it|give it) (like|as)\b",
+    r"\b(reply|answer|respond|write it|give it) (like|as|in the (form|format))\b",
     r"\bwithout (any|an|explanations?|explaining|further|words|units|text)\b",
     r"\b(do not|don't|never) (add|include|write|explain|say|use)\b",
     r"\bmust be\b",
@@ -149,7 +149,9 @@ OPEN = any_of(
     r"\bsuch that\b",
     r"\bsatisf",
     r"\bat least one\b",
-    r"\bwrite (a|an) (word|sentence|poem|story|function|program|expression|equation|number that)",
+    r"\b(write|make up|give) (a|an|one|two|three|some) (\w+ )?"
+    r"(word|sentence|line|poem|story|haiku|password|name|title|slogan|text|function|program"
+    r"|expression|equation|number that)",
 )
 """Many answers may be right."""
 

@@ -21,7 +21,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.request import OPEN, ORDERED, TOLERANT, all_ask, asks
+from envwright.probe.reply.request import CODE, OPEN, ORDERED, TOLERANT, all_ask, asks
 from envwright.probe.reply.wording import (
     Items,
     framed,
@@ -93,7 +93,9 @@ def misses(case: Case, light: Light) -> dict[str, str]:
     elif not is_answer(gold):
         made = {}
     elif any(sign.isdigit() for sign in gold):
-        made = {} if asks(TOLERANT, case.task) else pieces(gold, light.units)
+        # Programs that differ in a number may well do the same.
+        is_free = asks(TOLERANT, case.task) or asks(CODE, case.task)
+        made = {} if is_free else pieces(gold, light.units)
     else:
         made = words(gold)
     return {label: framed(case, text) for label, text in made.items() if plain(text) != plain(gold)}
@@ -156,9 +158,14 @@ def spelled_backwards(gold: str) -> str:
 
 
 def pieces(gold: str, units: Sequence[str]) -> dict[str, str]:
-    """Numbers inside of a gold: of a date, a time, a pair, a fraction, an amount with its unit."""
+    """Numbers inside of a gold: of a date, a time, a pair, a fraction, an amount with its unit.
+
+    A sentence with a number in it is a text.
+    """
     found = list(DIGITS.finditer(gold))
     made: dict[str, str] = {}
+    if len(re.findall(r"[^\W\d_]{2,}", gold)) > FEW_WORDS + 1:
+        return made
     for place, match in (("first", found[0]), ("last", found[-1])):
         text = match.group()
         other = int(text) - 1 if int(text) > 1 else int(text) + 1
