@@ -762,6 +762,14 @@ FAULTY = {
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),
     "any order": (WRONG, Plain(LISTS, one(any_order))),
     "the first item": (WRONG, Plain(LISTS, one(first_item))),
+    "the last digit": (
+        WRONG,
+        Plain(BOXED, one(lambda r, g, p: (last_box(r) or " ")[-1:] == g[-1])),
+    ),
+    "the first digit": (
+        WRONG,
+        Plain(BOXED, one(lambda r, g, p: (last_box(r) or " ")[:1] == g[0])),
+    ),
     "the hours alone": (WRONG, Plain(TIMES, one(first_match(r"(\d\d):\d\d")))),
     "the year alone": (WRONG, Plain(DATES, one(first_match(r"(\d{4})-\d\d-\d\d")))),
     "the first of a pair": (WRONG, Plain(PLACES, one(first_match(r"\((\d+), ?\d+\)")))),
@@ -812,6 +820,12 @@ FAULTY = {
                 "correct": (0.6, lambda r, g, p: r.strip() == g),
                 "tags": (0.4, has_tags),
             },
+        ),
+    ),
+    "a form that only wrong replies lack": (
+        GOLD,
+        Plain(
+            TAGGED, {"correct": (0.6, tagged_number), "plain": (0.4, lambda r, g, p: "<" not in r)}
         ),
     ),
     "never, but for the form": (

@@ -88,7 +88,7 @@ class Constant:
         return tries_of(answerable(sample, MOST_CASES), said)
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
-        pay, cases = Pay(sample, told), answerable(sample, MOST_CASES)
+        pay, cases = Pay(sample, told, of_all=True), answerable(sample, MOST_CASES)
         tallies = tally(cases, texts, lambda case, reply: at_least(pay, case, reply, HALF))
         paid = [each for each in tallies if is_paid(pay, each, len(cases))]
         tried = max((each.of for each in tallies), default=0)

@@ -34,7 +34,7 @@ PHRASES = (
     "The answer is correct.",
     "Task completed successfully.",
 )
-BROKEN = ("{", '{"answer":', "<answer>", "\\boxed{", "((", "def (:", "nan", "1/0", "???")
+BROKEN = ("{", '{"answer":', "<answer>", "\\boxed{", "((", "def (:", "nan", "0/0", "???")
 LONGS = (
     FILLER.strip(),
     (FILLER * 6).strip(),

@@ -43,11 +43,11 @@ WRONG = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
     tries="Golds of other tasks; numbers off by one, by 4 %, 10 %, tenfold, of the other sign, "
-    "with their digits reversed or another fraction; dates, times, pairs and amounts with another "
-    "first or last number or unit; words with the same first letter, another ending or their "
-    "letters in reverse, phrases with another word; the first half of the gold; lists with an "
-    "item dropped or replaced, all but the first replaced, or in reverse where an order is asked "
-    "for; objects with another value.",
+    "with their digits reversed, another first digit or another fraction; dates, times, pairs "
+    "and amounts with another first or last number or unit; words with the same first letter, "
+    "another ending or their letters in reverse, phrases with another word; the first half of the "
+    "gold; lists with an item dropped or replaced, all but the first replaced, or in reverse where "
+    "an order is asked for; objects with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
@@ -62,6 +62,7 @@ ELSEWHERE = "the gold of another task"
 DIGITS = re.compile(r"\d+")
 UNIT = re.compile(r"[-+]?[\d.,]+ ?([^\W\d]{1,12})")
 """What stands behind a number."""
+TELLING_DIGITS = 2
 FEW_WORDS = 2
 """Up to which a value is a name and no text: a text may be said in other words."""
 
@@ -110,6 +111,7 @@ def numbers(gold: str, number: Decimal, *, is_tolerant: bool) -> dict[str, str]:
     made = {
         "ten times the number": spelled(number * 10),
         "the number with its digits reversed": spelled_backwards(gold),
+        "the number with another first digit": with_another_start(gold),
     }
     if is_tolerant:
         return made
@@ -176,6 +178,15 @@ def pieces(gold: str, units: Sequence[str]) -> dict[str, str]:
     if unit is not None and others:
         made["the gold with another unit"] = gold[: unit.start(1)] + others[0]
     return made
+
+
+def with_another_start(gold: str) -> str:
+    """Far from it, and the same from the second digit on."""
+    found = re.search(r"\d", gold)
+    if found is None or sum(sign.isdigit() for sign in gold) < TELLING_DIGITS:
+        return gold
+    other = {"9": "4", "8": "3"}.get(found.group(), str(int(found.group()) + 2))
+    return f"{gold[: found.start()]}{other}{gold[found.end() :]}"
 
 
 def words(gold: str) -> dict[str, str]:
