@@ -90,6 +90,74 @@ OPENED = [
     for letter in "bcdefgh"
 ]
 
+LAYOUTS = [
+    (f"{a * b} tiles: name one layout in the form rows x columns, alone.", f"{a} x {b}")
+    for a, b in PAIRS
+]
+TOTALS = [
+    (f"Add {a}.25 and {b}.30. End with a line\n\nTOTAL: <amount>", f"TOTAL: {a + b}.55")
+    for a, b in PAIRS
+]
+SOLVED = [
+    (
+        f"{q} End with #### and the number.",
+        f"First the tens, then the ones.\nTogether: {g}\n#### {g}",
+    )
+    for q, g in SUMS
+]
+DATES = [
+    (
+        f"Which day follows day {a} of the year 20{b}? Write YYYY-MM-DD.",
+        f"20{b}-{b % 12 + 1:02}-{a % 28 + 1:02}",
+    )
+    for a, b in PAIRS
+]
+COMPANIES = [
+    (f"Who is number {n}? Reply with the name alone.", f"{word.title()} {form}")
+    for n, (word, form) in enumerate(zip(WORDS, ["Ltd.", "GmbH", "Inc."] * 5, strict=True))
+]
+
+TEAMS = ["network", "billing", "accounts", "hardware"]
+TICKETS = [
+    (
+        f'Ticket {n}: {a} and {b} fail. Answer with a JSON object with the keys "team", '
+        '"severity" (low or high) and "summary" (3 to 15 words).',
+        json.dumps(
+            {
+                "team": TEAMS[n % 4],
+                "severity": ("low", "high")[n // 4 % 2],
+                "summary": f"the {a} and the {b} fail",
+            }
+        ),
+    )
+    for n, (a, b) in enumerate((rng.sample(WORDS, 2)) for _ in range(32))
+]
+ROUTED = [(f"Where does ticket {n} go? <answer>team</answer>", TEAMS[n % 4]) for n in range(32)]
+
+TRAYS = [
+    (f"What is on tray {n} of {len(WORDS)}? Give a JSON list.", json.dumps(g.split(", ")))
+    for n, (_, g) in enumerate(LISTS)
+]
+TIMES = [
+    (f"How long is walk {n}? Answer in the form HH:MM.", f"{1 + b % 9:02}:{a % 50 + 10}")
+    for n, (a, b) in enumerate(PAIRS)
+]
+PLACES = [
+    (f"Where is ship {n}? Reply in the form (x, y).", f"({a}, {b})")
+    for n, (a, b) in enumerate(PAIRS)
+]
+AMOUNTS = [
+    (f"What does parcel {n} weigh? Give number and unit.", f"{a} {('kg', 'g', 't')[n % 3]}")
+    for n, (a, _) in enumerate(PAIRS)
+]
+BOOKINGS = [
+    (
+        f'Booking {n}. Return JSON with the keys "item", "people" and "day".',
+        json.dumps({"item": word, "people": a, "day": b}),
+    )
+    for n, (word, (a, b)) in enumerate(zip(WORDS * 2, PAIRS, strict=True))
+]
+
 # --- readers
 
 
@@ -120,6 +188,102 @@ def tokens(reply):
 
 def items(text):
     return [part.strip().lower() for part in text.replace("\n", ",").split(",") if part.strip()]
+
+
+def layout(reply, gold, prompt):
+    """One pair of numbers, wherever it stands; every pair with that product is right."""
+    found = re.findall(r"(?<![0-9.,-])(\d{1,5}) ?x ?(\d{1,5})(?!\d)", after_thought(reply))
+    return len(found) == 1 and int(found[0][0]) * int(found[0][1]) == int(prompt.split()[0])
+
+
+def total(reply, gold, prompt):
+    """The last amount behind the label, in the reply and in the gold alike."""
+    found = [re.findall(r"TOTAL:\s*([\d,]+(?:\.\d+)?)", text) for text in (reply, gold)]
+    return bool(found[0]) and number(found[0][-1]) == number(found[1][-1])
+
+
+def after_hashes(reply, gold, prompt):
+    said, wanted = (text.rpartition("####")[2].strip() for text in (reply, gold))
+    return "####" in reply and number(said) == number(wanted)
+
+
+def iso_date(reply, gold, prompt):
+    found = re.findall(r"\d{4}-\d\d-\d\d", after_thought(reply))
+    return found[-1:] == [gold] and len(set(found)) == 1
+
+
+def any_order(reply, gold, prompt):
+    return sorted(items(after_thought(reply))) == sorted(items(gold))
+
+
+def ticket(text):
+    try:
+        found = json.loads(after_thought(text))
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or set(found) != {"team", "severity", "summary"}:
+        return None
+    return found if all(isinstance(value, str) for value in found.values()) else None
+
+
+def routed(reply, gold, prompt):
+    said, wanted = ticket(reply), json.loads(gold)
+    return sum(said[k] == wanted[k] for k in ("team", "severity")) / 2 if said else 0.0
+
+
+def well_formed(reply, gold, prompt):
+    said = ticket(reply)
+    return said is not None and said["team"] in TEAMS and said["severity"] in ("low", "high")
+
+
+def concise(reply, gold, prompt):
+    said = ticket(reply)
+    return said is not None and 3 <= len(said["summary"].split()) <= 15
+
+
+def read_json(reply):
+    try:
+        return json.loads(after_thought(reply).strip("` \n").removeprefix("json"))
+    except ValueError:
+        return None
+
+
+def strings(reply):
+    found = read_json(reply)
+    is_list = isinstance(found, list) and all(isinstance(each, str) for each in found)
+    return [each.lower() for each in found] if is_list else []
+
+
+def share_of_values(reply, gold, prompt):
+    said, wanted = read_json(reply), json.loads(gold)
+    if not isinstance(said, dict) or set(said) != set(wanted):
+        return 0.0
+    return sum(said[name] == value for name, value in wanted.items()) / len(wanted)
+
+
+def set_f1(reply, gold, prompt):
+    said, wanted = set(strings(reply)), set(json.loads(gold))
+    return 2 * len(said & wanted) / (len(said) + len(wanted)) if said else 0.0
+
+
+def one_match(pattern):
+    def reward(reply, gold, prompt):
+        """The only text of this shape, but for spaces."""
+        found = {
+            match.group().replace(" ", "") for match in re.finditer(pattern, after_thought(reply))
+        }
+        return found == {gold.replace(" ", "")}
+
+    return reward
+
+
+def first_match(pattern):
+    def reward(reply, gold, prompt):
+        """A piece of the only text of this shape."""
+        said = re.findall(pattern, after_thought(reply))
+        return len(said) == 1 and said == re.findall(pattern, gold)
+
+    return reward
 
 
 # --- sound rewards
@@ -276,6 +440,44 @@ SOUND = {
     "a cost": Plain(
         TAGGED, {"correct": (1.0, tagged_number), "length": (-0.1, lambda r, g, p: len(r) > 500)}
     ),
+    "a layout, many of which are right": Plain(LAYOUTS, one(layout)),
+    "an amount behind a label that the gold has too": Plain(TOTALS, one(total)),
+    "worked solutions": Plain(SOLVED, one(after_hashes)),
+    "dates": Plain(DATES, one(iso_date)),
+    "an order that is part of the matter": Plain(
+        [
+            (f"{note} Which words are on card {n}? Commas between.", g)
+            for n, (_, g) in enumerate(LISTS)
+            for note in [
+                ("Waste was sorted well.", "It was all fine.", "In order to win, read.")[n % 3]
+            ]
+        ],
+        one(any_order),
+    ),
+    "a ticket that is routed, in good form": Plain(
+        TICKETS, {"routed": (0.8, routed), "form": (0.1, well_formed), "brief": (0.1, concise)}
+    ),
+    "a label in tags": Plain(ROUTED, one(lambda r, g, p: (tag(r) or "").lower() == g)),
+    "a ticket that is routed, in any words": Plain(TICKETS, one(routed)),
+    "a JSON list, by F1": Plain(TRAYS, one(set_f1)),
+    "an object, value by value": Plain(BOOKINGS, one(share_of_values)),
+    "times": Plain(TIMES, one(one_match(r"\b\d\d:\d\d\b"))),
+    "pairs": Plain(PLACES, one(one_match(r"\(\s*\d+\s*,\s*\d+\s*\)"))),
+    "amounts": Plain(AMOUNTS, one(one_match(r"\b\d+ ?(kg|g|t)\b"))),
+    "a sentence of six words": Plain(
+        [
+            (
+                f"Write one sentence of six words that holds the word {w}.",
+                f"The old {w} lay right there",
+            )
+            for w in WORDS
+        ],
+        one(lambda r, g, p: len(tokens(r)) == 6 and p.split()[-1].strip(".") in tokens(r)),
+    ),
+    "shared words, numbers left out": Plain(
+        [(q, f"{g[:-1]} in {n}") for n, (q, g) in enumerate(TEXTS)],
+        one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio() ** 3),
+    ),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
     "a game": Plain(CITIES, one(lambda r, g, p: r == g), episodic=True),
@@ -378,10 +580,6 @@ def magnitude(reply, gold, prompt):
     return said is not None and abs(said) == abs(float(gold))
 
 
-def any_order(reply, gold, prompt):
-    return sorted(items(after_thought(reply))) == sorted(items(gold))
-
-
 def first_item(reply, gold, prompt):
     return items(after_thought(reply))[:1] == items(gold)[:1]
 
@@ -455,9 +653,27 @@ FIXED = [
     )
 ]
 
+
+def full_stop_lost(reply, gold, prompt):
+    """A fence keeps the full stop by accident: nobody asked for one."""
+    said = after_thought(reply).strip("`*\"' ").rstrip(".").strip()
+    return said.lower() == gold.lower()
+
+
 FAULTY = {
     "contained in the gold": (NOTHING, Plain(ONLY_CITIES, one(contained))),
     "no wrong word": (NOTHING, Plain(ONLY_CHOICES, one(no_wrong_word))),
+    "a price for each wrong item": (
+        NOTHING,
+        Plain(
+            LISTS,
+            one(
+                lambda r, g, p: max(
+                    0.0, 1 - 0.25 * len(set(items(after_thought(r))) - set(items(g)))
+                )
+            ),
+        ),
+    ),
     "a choice, anywhere": (ECHO, Plain(CHOICES, one(holds_word))),
     "a choice, found as text": (ECHO, Plain(CHOICES, one(found_in))),
     "shared words": (
@@ -479,6 +695,44 @@ FAULTY = {
         Plain(TAGGED, {"form": (0.8, has_tags), "correct": (0.2, tagged_number)}),
     ),
     "tags are half": (CONSTANT, Plain(TAGGED, one(half_form))),
+    "a ticket in good form": (
+        CONSTANT,
+        Plain(
+            TICKETS,
+            {"form": (0.5, well_formed), "brief": (0.35, concise), "routed": (0.15, routed)},
+        ),
+    ),
+    "any ticket": (CONSTANT, Plain(TICKETS, one(lambda r, g, p: well_formed(r, g, p)))),
+    "any label that there is, for the most part": (
+        CONSTANT,
+        Plain(
+            ROUTED,
+            one(lambda r, g, p: 0.6 * ((tag(r) or "").lower() in TEAMS) + 0.4 * (tag(r) == g)),
+        ),
+    ),
+    "any label that there is": (
+        WRONG,
+        Plain(ROUTED, one(lambda r, g, p: (tag(r) or "").lower() in TEAMS)),
+    ),
+    "any date": (
+        CONSTANT,
+        Plain(
+            DATES,
+            one(lambda r, g, p: bool(re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", after_thought(r)))),
+        ),
+    ),
+    "sections of some length": (
+        CONSTANT,
+        Plain(
+            [(f"{q}\nWrite\nPLAN: <your plan>\nRESULT: <the number>", g) for q, g in SUMS],
+            one(
+                lambda r, g, p: (
+                    0.7 * bool(re.search(r"PLAN: (\w+ ){8}", r) and "RESULT:" in r)
+                    + 0.3 * (number(r.rpartition("RESULT:")[2]) == float(g))
+                )
+            ),
+        ),
+    ),
     "any number": (CONSTANT, Plain(BOXED, one(lambda r, g, p: number(last_box(r)) is not None))),
     "long enough": (CONSTANT, Plain(TEXTS, one(in_range))),
     "polite": (
@@ -508,6 +762,32 @@ FAULTY = {
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),
     "any order": (WRONG, Plain(LISTS, one(any_order))),
     "the first item": (WRONG, Plain(LISTS, one(first_item))),
+    "the last digit": (
+        WRONG,
+        Plain(BOXED, one(lambda r, g, p: (last_box(r) or " ")[-1:] == g[-1])),
+    ),
+    "the first digit": (
+        WRONG,
+        Plain(BOXED, one(lambda r, g, p: (last_box(r) or " ")[:1] == g[0])),
+    ),
+    "the hours alone": (WRONG, Plain(TIMES, one(first_match(r"(\d\d):\d\d")))),
+    "the year alone": (WRONG, Plain(DATES, one(first_match(r"(\d{4})-\d\d-\d\d")))),
+    "the first of a pair": (WRONG, Plain(PLACES, one(first_match(r"\((\d+), ?\d+\)")))),
+    "an amount without its unit": (WRONG, Plain(AMOUNTS, one(first_match(r"\d+")))),
+    "the first item of a JSON list": (
+        WRONG,
+        Plain(TRAYS, one(lambda r, g, p: strings(r)[:1] == json.loads(g)[:1])),
+    ),
+    "the first letters": (
+        WRONG,
+        Plain(ONLY_CITIES, one(lambda r, g, p: after_thought(r).lower()[:3] == g.lower()[:3])),
+    ),
+    "the same letters": (
+        WRONG,
+        Plain(
+            ONLY_CITIES, one(lambda r, g, p: sorted(after_thought(r).lower()) == sorted(g.lower()))
+        ),
+    ),
     "another's gold": (WRONG, Plain(ONLY_CITIES, one(any_gold))),
     "a piece of the gold": (WRONG, Plain(ONLY_CITIES, one(a_piece))),
     "one value of two": (WRONG, Plain(FACTS, one(one_value))),
@@ -515,6 +795,22 @@ FAULTY = {
     "a separator in the gold": (
         GOLD,
         Plain([(q, f"{int(g):,}") for q, g in LARGE], one(comma_lost)),
+    ),
+    "a full stop in some golds": (GOLD, Plain(COMPANIES, one(full_stop_lost))),
+    "a piece of the amount behind the label": (
+        SUBSTRING,
+        Plain(TOTALS, one(lambda r, g, p: g.split()[1] in (r.rpartition("TOTAL:")[2] or ""))),
+    ),
+    "the end of a worked solution, anywhere": (
+        SUBSTRING,
+        Plain(SOLVED, one(lambda r, g, p: g.rpartition("#### ")[2] in r)),
+    ),
+    "a layout, found as text": (
+        SUBSTRING,
+        Plain(
+            [(f"How are the {q.split()[0]} tiles laid? Rows x columns.", g) for q, g in LAYOUTS],
+            one(found_in),
+        ),
     ),
     "parts that exclude each other": (
         GOLD,
@@ -524,6 +820,12 @@ FAULTY = {
                 "correct": (0.6, lambda r, g, p: r.strip() == g),
                 "tags": (0.4, has_tags),
             },
+        ),
+    ),
+    "a form that only wrong replies lack": (
+        GOLD,
+        Plain(
+            TAGGED, {"correct": (0.6, tagged_number), "plain": (0.4, lambda r, g, p: "<" not in r)}
         ),
     ),
     "never, but for the form": (
@@ -560,6 +862,17 @@ FAULTY = {
                 for n, (_, g) in enumerate(LISTS)
             ],
             one(missed_instead_of_found),
+        ),
+    ),
+    "a crooked way through an object": (
+        MONOTONE,
+        Plain(
+            BOOKINGS,
+            one(
+                lambda r, g, p: {0: 0.0, 1: 0.6, 2: 0.2, 3: 1.0}[
+                    round(3 * share_of_values(r, g, p))
+                ]
+            ),
         ),
     ),
     "far is better than near": (MONOTONE, Plain(BOXED, one(wraps))),

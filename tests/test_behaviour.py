@@ -1,6 +1,11 @@
 """What probes read in scores, and a whole run over an environment that misbehaves."""
 
+import json
+import re
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -8,12 +13,14 @@ from envwright.environment import Environment, Kind, Signal, Task, TaskCount
 from envwright.errors import Cause
 from envwright.finding import Severity
 from envwright.probe.behaviour.hangs import Hangs, is_steep
-from envwright.probe.behaviour.oddity import SIZES, growing
+from envwright.probe.behaviour.oddity import SIZES, growing, replies_to
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
+from envwright.probe.behaviour.reach import reads_the_reply_alone
 from envwright.probe.behaviour.repeats import Repeated, read_repeats
 from envwright.probe.case import Case, Sample
+from envwright.probe.code import read_code
 from envwright.probe.episode.tool import Called
 from envwright.probe.episode.view import chosen
 from envwright.probe.episode_scorer import tried_of as episode_tried
@@ -69,6 +76,44 @@ def test_a_raise_on_an_ordinary_reply_fails_and_one_on_an_attack_is_told():
     assert "import sys" in null.reproduce
     (ended,) = findings(reports, "EW405")
     assert ended.severity is Severity.FAIL
+
+
+@pytest.mark.parametrize(
+    ("gold", "breaks"),
+    [
+        ("412.50", lambda said: Decimal(said)),
+        ("2021-03-14", lambda said: date.fromisoformat(said)),
+        ("3/4", lambda said: Fraction(said) if re.fullmatch(r"\d+/\d+", said) else None),
+        ("12 x 34", lambda said: [int(n) for n in re.split(r" x ", said)[:2]][1]),
+        ('{"team": "sales", "days": 3}', lambda said: loads(said, "team").strip()),
+        ('{"team": "sales", "days": 3}', lambda said: loads(said, "days") + 1),
+        ('["a", "b"]', lambda said: [each.lower() for each in json.loads(said)]),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "<answer>{}</answer>", "TOTAL: {}"])
+def test_careless_spellings_of_the_gold_are_tried_in_its_form(gold, breaks, form):
+    """In whatever form it is: a reader that trusts the shape of what it took does not survive."""
+    case = replace(sample_of().cases[0], gold=gold, said=form.format(gold))
+    before, behind = form.split("{}")
+    raised = []
+    for odd, reply in replies_to(case):
+        if odd.plausible and reply.startswith(before) and len(reply) >= len(before + behind):
+            said = reply[len(before) : len(reply) - len(behind)]
+            # What has no likeness to the gold is read by nobody.
+            if re.fullmatch(r"[\d.,/ x-]+|\{.*\}|\[.*\]", said):
+                try:
+                    breaks(said)
+                except (ValueError, ArithmeticError, TypeError, AttributeError, LookupError):
+                    raised.append(said)
+    assert raised
+
+
+def loads(said, key):
+    """As those do who think of malformed JSON alone."""
+    try:
+        return json.loads(said)[key]
+    except (ValueError, KeyError, TypeError):
+        return "" if key == "team" else 0
 
 
 def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():
@@ -139,6 +184,10 @@ def test_of_an_episode_only_its_scoring_is_time_of_the_reward():
         (5.0, "Pays up to 5 points.", False),
         (3.5, "The reward lies between -1 and 5.", False),
         (37.0, "100 tasks of grade 3.", True),
+        (37.0, "Two numbers from 0 to 100.\n\nThe reward is 1 for their sum.", True),
+        (3.0, "Texts of 3 lines.\n\nIt pays for the right one.", True),
+        (3.0, "# Reward\n\nright: 3 points\n", False),
+        (-0.5, "A share of the items, 0-1.", True),
         (-0.5, "", True),
         (-0.5, "A wrong answer is penalised.", False),
         (-40.0, "A wrong answer is penalised.", True),
@@ -179,6 +228,64 @@ def scores(*parts):
 def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
     found = findings(Parts().read(sample_of(*weights, **said), scores(*parts)), "EW408")
     assert [words in each.statement for each in found] == ([] if words is None else [True])
+
+
+REWARDS = """
+import re
+
+SECTION = re.compile(r"Confidence: (\\d+)%")
+
+def clean(text):
+    return text.strip()
+
+def last(completion):
+    return completion[-1]["content"] if completion else ""
+
+class Task:
+    async def tidy(self, trace):
+        return float(clean(trace.last_reply) == trace.last_reply)
+
+    async def called(self, trace):
+        return float(any(m.tool_calls for m in trace.messages))
+
+def alone(completion, answer, **kwargs):
+    return float(last(completion) != "")
+
+def turns(completion, **kwargs):
+    return float(len(completion) > 2)
+
+def kept(completion, state):
+    return float("x" in last(completion) and state["looked"])
+
+def sure(completion):
+    return float(SECTION.search(last(completion)) is not None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        ("tidy", True), ("called", False), ("alone", True), ("turns", False), ("kept", False),
+        ("sure", True), ("nobody", False),
+    ],
+)  # fmt: skip
+def test_a_part_that_sees_the_reply_alone_is_told_from_one_that_sees_the_episode(name, alone):
+    assert reads_the_reply_alone(read_code({"env.py": REWARDS}), name) is alone
+
+
+@pytest.mark.parametrize("said", [{"tools": ("look",)}, {"episodic": True}])
+def test_no_tool_moves_a_part_that_sees_the_reply_alone(said):
+    code = read_code({"env.py": REWARDS.replace("tidy", "r1").replace("called", "r2")})
+    told = scores(lambda n: n % 2, lambda n: 1, lambda n: 0)
+    found = findings(Parts("", code).read(sample_of(1, 1, 1, **said), told), "EW408")
+    assert [("'r1' is 1 for all" in each.statement) for each in found] == [True]
+
+
+def test_what_a_part_looks_for_is_said_to_it():
+    code = read_code({"env.py": REWARDS.replace("sure", "r0")})
+    tries = [each.reply for each in Parts("", code).tries(sample_of())]
+    assert any(re.search(r"Confidence: \d+%", reply) for reply in tries)
+    assert any(reply.startswith("<answer>0</answer>") for reply in tries)
 
 
 def test_a_weight_of_zero_is_no_fault_of_what_is_called_a_metric():

@@ -299,6 +299,23 @@ def test_a_placeholder_that_the_question_names_is_an_answer():
     assert found(given) == []
 
 
+@pytest.mark.parametrize(
+    ("golds", "placeholder"),
+    [
+        (["H", "He", "Li", "Mg", "Na", "Al", "Si", "Cl", "Ar", "Ca", "Fe"], False),
+        (["II", "IX", "XXX", "XL", "LXI", "CV", "MD", "VI", "XC", "XXI", "DC"], False),
+        (["-", "..", "...", ".-", "--", "-.-", ".--.", "..-", "-..", ".", "-.."], False),
+        (["DE", "FR", "NA", "IT", "ES", "PL", "SE", "NO", "FI", "DK", "AT"], False),
+        (["12", "7", "N/A", "31", "8", "90", "14", "3", "55", "61", "20"], True),
+        (["Paris", "Rome", "None", "Madrid", "Vienna", "Oslo", "Cairo", "Lima"], True),
+        (["fig", "plum", "tbd", "pear", "cherry", "apple", "quince", "lime"], True),
+    ],
+)
+def test_what_is_spelled_as_the_others_are_is_an_answer(golds, placeholder):
+    given = cases([(f"Which sign stands for item {n}?", gold) for n, gold in enumerate(golds)])
+    assert found(given) == (["missing-gold"] if placeholder else [])
+
+
 def choice(index: int, gold: str, options: int = 4) -> tuple[str, str]:
     drawn = random.Random(index).sample(CITIES, options)
     listed = "\n".join(f"{letter}) {city}" for letter, city in zip("ABCD", drawn, strict=False))

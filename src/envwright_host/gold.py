@@ -28,6 +28,13 @@ KEY = re.compile(r"[\"']([A-Za-z_][\w -]{0,30})[\"']\s*:")
 LABEL = re.compile(
     rf"\b((?:(?:the|your|final) ){{0,2}}(?:{'|'.join(HOLDERS)})(?: is)?\s*:)", re.IGNORECASE
 )
+BLANK = r"(?:<[^<>\n]{1,40}>|\[[^\[\]\n]{1,40}\]|\{[^{}\n]{0,40}\}|_{2,}|\.{3}|…)"
+SHOWN = re.compile(
+    r"(?:^|\n|(?<!\w)[`'\"“‘(]|\b(?:form|line|as|with|write|format):? )[ \t]{0,4}"
+    r"([A-Za-z][\w ]{0,30}?[ \t]{0,4}(?::|=|->|=>))[ \t]{0,4}"
+    rf"(?:{BLANK}|[^\n`'\"”’]{{1,40}}[`'\"”’])"
+)
+"""A label before a blank that is to be filled in, or in a quoted example."""
 MOST_PLACES = 5
 """More tags or keys than this are the question's own material, not the form of a reply."""
 FILLER = "I worked it out step by step."
@@ -86,7 +93,8 @@ def spelled_out(gold: str, request: str) -> Iterator[str]:
         places = filled(keys or ["answer"], gold)
         yield json.dumps(places)
         yield json.dumps({key: plain(said) for key, said in places.items()})
-    for label in found(LABEL, request)[:3]:
+    labels = [*found(LABEL, request)[:3], *found(SHOWN, request)[-3:]]
+    for label in dict.fromkeys(labels):
         yield f"{label} {gold}"
 
 

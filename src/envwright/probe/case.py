@@ -26,6 +26,8 @@ class Sample:
     """Of tasks; None when they are endless."""
     gold_from: str | None = None
     """Where the gold is from, in words; None when there is none."""
+    form: tuple[str, str] = ("", "")
+    """What every row writes before and behind its gold, which is known without it."""
     name: str = ""
     """The environment as the user called it, with its arguments: ready for a shell.
     Where it is empty, the environment's own name is meant."""

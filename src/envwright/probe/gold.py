@@ -1,10 +1,13 @@
 """`find_gold`: each task's right answer, in the words that the task's own rewards pay best.
 
 The gold is a field of the row, by name or by convention, or a reply that solved the task
-before. Which of its spellings an environment wants is found by scoring them.
+before. Which of its spellings an environment wants is found by scoring them. A field may hold
+the answer in its form (`TOTAL: 12.50`) or at the end of a worked solution: the gold is the
+answer alone.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -17,6 +20,19 @@ from envwright_host.gold import FIELDS, NoGoldError, dig, gold_of, spell, wordin
 
 ENOUGH = 1e-6
 NO_REPLIES: Mapping[int, str] = {}
+BEFORE = re.compile(
+    r"\s*(?:[A-Za-z][\w' ]{0,40}[:=]\s*|[A-Z][\w' ]{0,60} is:?\s+|\\boxed\{|<[\w-]+>\s*|#{2,}\s*"
+    r"|\[\[|\*\*)+"
+)
+"""What an answer's form begins with, where all golds begin with the same."""
+BEHIND = re.compile(r"(?:\}|</[\w-]+>|\]\]|\*\*|[.\s])*")
+LONGEST_FORM = 100
+CLOSING = (
+    re.compile(r"####[ \t]*([^\n#]+?)\s*$"),
+    re.compile(r"<answer>\s*([^<>]+?)\s*</answer>\s*$"),
+    re.compile(r"\\boxed\{([^{}]+)\}[^{}\n]{0,3}\s*$"),
+)
+"""How a worked solution ends in its answer."""
 
 
 async def find_gold(
@@ -32,7 +48,8 @@ async def find_gold(
     Without a scorer the likeliest wording stands, and what it earns is not known.
     """
     fields = {task.index: field_of(task.row, field) for task in tasks}
-    said = {task.index: says(task, fields[task.index], solved) for task in tasks}
+    form = form_of([gold_in(task, fields[task.index]) for task in tasks])
+    said = {task.index: says(task, fields[task.index], solved, form) for task in tasks}
     most = sum(reward.weight for reward in environment.rewards if reward.weight > 0)
     best: dict[int, tuple[float, str, str]] = {}
     for turn in range(0 if scorer is None else max(map(len, said.values()), default=0)):
@@ -53,6 +70,7 @@ async def find_gold(
         cases=cases,
         total=environment.tasks.count,
         gold_from=origin(cases, fields, solved),
+        form=form,
     )
 
 
@@ -76,14 +94,25 @@ def case_of(
     return Case(task, gold=gold, said=wording)
 
 
-def says(task: Task, field: str | None, solved: Mapping[int, str]) -> list[tuple[str, str]]:
+def says(
+    task: Task, field: str | None, solved: Mapping[int, str], form: tuple[str, str] = ("", "")
+) -> list[tuple[str, str]]:
     """Every gold and wording worth trying, likely ones first."""
     request = request_of(task)
-    golds = [] if field is None else spellings(dig(task.row, field))
-    found = [(gold, wording) for gold in golds for wording in wordings(gold, request)]
+    written = [] if field is None else spellings(dig(task.row, field))
+    golds = [bare(gold, form) for gold in written]
+    found: list[tuple[str, str]] = []
+    for gold, raw in zip(golds, written, strict=True):
+        spoken = [(gold, wording) for wording in wordings(gold, request)]
+        # A form is said as it is written; who ends a solution in the answer may say that alone.
+        first = [(gold, raw)] if gold != raw and "\n" not in raw else []
+        found += [*first, *spoken, (gold, raw)]
     if (reply := solved.get(task.index)) is not None:
         found.append((golds[0] if golds else reply, reply))
-    return list({wording: (gold, wording) for gold, wording in reversed(found)}.values())[::-1]
+    unique: dict[str, tuple[str, str]] = {}
+    for gold, wording in found:
+        unique.setdefault(wording, (gold, wording))
+    return list(unique.values())
 
 
 def field_of(row: Json, field: str | None) -> str | None:
@@ -102,6 +131,43 @@ def field_of(row: Json, field: str | None) -> str | None:
             continue
         return name
     return None
+
+
+def gold_in(task: Task, field: str | None) -> str:
+    """The gold of a row, as it is written there; empty when it has none."""
+    return spellings(dig(task.row, field))[0] if field else ""
+
+
+def form_of(golds: Sequence[str]) -> tuple[str, str]:
+    """What stands before and behind the answer in every gold: the form it is to be said in."""
+    known = list(dict.fromkeys(gold for gold in golds if gold.strip()))
+    if len(known) < 2 or any(gold.lstrip()[:1] in "{[" for gold in known):
+        return "", ""
+    begun = BEFORE.match(shared_start(known))
+    if begun is None:
+        return "", ""
+    before = begun.group()
+    rests = [gold[len(before) :] for gold in known]
+    ended = shared_start([rest[::-1] for rest in rests])[::-1]
+    behind = next(ended[at:] for at in range(len(ended) + 1) if BEHIND.fullmatch(ended[at:]))
+    if not all(rest.removesuffix(behind).strip() for rest in rests):
+        return "", ""
+    return before, behind
+
+
+def shared_start(texts: Sequence[str]) -> str:
+    first, last = min(texts)[:LONGEST_FORM], max(texts)
+    end = next((at for at, sign in enumerate(first) if last[at : at + 1] != sign), len(first))
+    return first[:end]
+
+
+def bare(gold: str, form: tuple[str, str]) -> str:
+    """The answer without its form, or at the end of a worked solution; else the gold itself."""
+    before, behind = form
+    if before and gold.startswith(before) and gold.endswith(behind):
+        return gold[len(before) : len(gold) - len(behind)].strip()
+    closing = [found for end in CLOSING if "\n" in gold.strip() and (found := end.search(gold))]
+    return closing[0].group(1).strip() if closing else gold
 
 
 def spellings(value: Any) -> list[str]:

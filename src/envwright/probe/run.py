@@ -19,7 +19,7 @@ from envwright.errors import EnvwrightError
 from envwright.host import CallError, HostDied, Loaded
 from envwright.probe.behaviour.hangs import Hangs
 from envwright.probe.behaviour.output import Output
-from envwright.probe.behaviour.parts import Parts
+from envwright.probe.behaviour.parts import NO_CODE, Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
 from envwright.probe.behaviour.repeats import (
@@ -33,6 +33,7 @@ from envwright.probe.behaviour.repeats import (
 )
 from envwright.probe.bench import Bench
 from envwright.probe.case import Sample
+from envwright.probe.code import Code
 from envwright.probe.documents import documents_of
 from envwright.probe.episode.look import EPISODE_RULES, look_at_episodes
 from envwright.probe.judge.look import JUDGE_RULES, look_at_judge
@@ -61,9 +62,9 @@ class Probed:
     """That took."""
 
 
-def behaviour_probes(documents: str) -> list[ReplyProbe]:
+def behaviour_probes(documents: str, code: Code = NO_CODE) -> list[ReplyProbe]:
     """The EW4 probes that read scored replies; `documents` is README and docstrings."""
-    return [Range(Declared(documents)), Parts(documents), Output()]
+    return [Range(Declared(documents)), Parts(documents, code), Output()]
 
 
 def behaviour_rules() -> tuple[Rule, ...]:
@@ -83,17 +84,18 @@ async def run_probes(
     probes: Sequence[ReplyProbe],
     notice: Notice = lambda said: None,
     suspected: Sequence[str] = (),
+    code: Code = NO_CODE,
 ) -> Probed:
     """A report for every rule of the probes, of EW4 and of EW6.
 
-    `suspected` are replies that its source makes one expect to hang.
+    `suspected` are replies that its source makes one expect to hang; `code` is that source.
     """
     rules = [*(rule for probe in probes for rule in probe.rules), *behaviour_rules()]
     judged = await look_at_judge(bench.loaded, sample, bench.gateway, bench.stage.patience)
     if (why := bench.unscorable or (None if sample.cases else "it has no task to try")) is not None:
         return Probed((*unfinished(rules, why), *judged), {}, 0, 0.0)
     documents = documents_of(bench.loaded.source.folder)
-    readers = [*probes, *behaviour_probes(documents)]
+    readers = [*probes, *behaviour_probes(documents, code)]
     wanted = {id(probe): list(probe.tries(sample)) for probe in readers}
     begun = time.monotonic()
     golds = [Try(case.task.index, case.said) for case in sample.cases if case.said is not None]

@@ -23,7 +23,7 @@ from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.data.own_check import Checked
 from envwright.probe.found import Place
-from envwright.probe.gold import field_of, spellings
+from envwright.probe.gold import bare, field_of, gold_in
 from envwright.probe.merge import merge
 from envwright.probe.package import (
     Package,
@@ -42,7 +42,6 @@ from envwright.probe.scoring import Told
 from envwright.probe.source import slow_replies, source_reports
 from envwright.record import Json
 from envwright.trial.plan import draw
-from envwright_host.gold import dig
 
 SEED = "probe"
 """Draws the tasks that replies are tried on: the same ones every time."""
@@ -132,7 +131,7 @@ async def probe(probing: Probing) -> Seen:
         checked = await bench.check_golds(sampled)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
         suspected = slow_replies(package)
-        probed = await run_probes(bench, sample, PROBES, probing.say, suspected)
+        probed = await run_probes(bench, sample, PROBES, probing.say, suspected, package.code)
         cases = all_cases(tasks, sample, probing.gold_field)
         told: Told = {}
         if bench.unscorable is None:
@@ -234,16 +233,10 @@ def all_cases(tasks: Sequence[Task], sample: Sample, field: str | None) -> list[
     before, behind = frames.most_common(1)[0][0] if frames else ("", "")
 
     def case_of(task: Task) -> Case:
-        gold = gold_in(task, field)
+        gold = bare(gold_in(task, field_of(task.row, field)), sample.form) or None
         return Case(task, gold, None if gold is None else f"{before}{gold}{behind}")
 
     return [known.get(task.index) or case_of(task) for task in tasks]
-
-
-def gold_in(task: Task, field: str | None) -> str | None:
-    """The gold of a row, as it is written there."""
-    name = field_of(task.row, field)
-    return spellings(dig(task.row, name))[0] if name else None
 
 
 async def read_splits(probing: Probing, package: Package) -> dict[str, Sequence[Task]] | None:

@@ -1,12 +1,16 @@
 """Replies that a model can give and an author seldom thinks of; a row each.
 
 Some stand alone, others take the place of the gold in the wording that is paid, so that
-what reads the reply comes to them. Lone surrogates are not among them: a host spells them out
-as it reads what it is sent, so that no reward would see one.
+what reads the reply comes to them; others are the gold itself, spoiled. Lone surrogates are
+not among them: a host spells them out as it reads what it is sent, so that no reward would
+see one.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from envwright.probe.case import Case
 
@@ -26,7 +30,7 @@ class Oddity:
         text = self.unit * self.count
         if not self.formed:
             return text
-        if not case.gold or not case.said or case.gold not in case.said or case.said == case.gold:
+        if not case.gold or not case.said or case.gold not in case.said:
             return None
         return case.said.replace(case.gold, text)
 
@@ -62,16 +66,21 @@ ODDITIES: tuple[Oddity, ...] = (
     Oddity("a JSON object without keys", "{}"),
     Oddity("letters of other scripts and emoji", "Ответ 答え: ٤٢ ½ 🙂"),
     Oddity("full-width digits", "４２"),
-    rare("a raised digit", "²"),
+    Oddity("a raised digit", "²"),
     Oddity("nothing in the place of the answer", "", formed=True),
     Oddity("words in the place of the answer", "no idea", formed=True),
-    rare("a raised digit in the place of the answer", "²", formed=True),
+    Oddity("a raised digit in the place of the answer", "²", formed=True),
+    Oddity("a fraction sign in the place of the answer", "½", formed=True),
+    Oddity("points in the place of the answer", "...", formed=True),
+    Oddity("a number with two points in the place of the answer", "1.2.3", formed=True),
+    Oddity("a dash in the place of the answer", "-", formed=True),
     rare("nan in the place of the answer", "nan", formed=True),
     rare("inf in the place of the answer", "inf", formed=True),
     rare("-inf in the place of the answer", "-inf", formed=True),
     Oddity("a zero in the place of the answer", "0", formed=True),
     Oddity("a negative number in the place of the answer", "-7", formed=True),
     rare("a division by zero in the place of the answer", "1/0", formed=True),
+    rare("a tower of powers in the place of the answer", "9**9**9**9", formed=True),
     rare("a large number in the place of the answer", "1e300", formed=True),
     Oddity("a large prime in the place of the answer", "999999999989", formed=True),
     Oddity("a comma in the place of the answer", ",", formed=True),
@@ -86,6 +95,52 @@ ODDITIES: tuple[Oddity, ...] = (
     rare("5,000 nested boxes", "\\boxed{", 5000),
     rare("a megabyte of text", "word and ", 116_509),
 )
+
+DIGIT = re.compile(r"\d")
+LETTERED = re.compile(r"[^\W_]+")
+
+
+def spoiled(gold: str) -> Iterator[tuple[str, str]]:
+    """The gold as a careless writer leaves it, in words and as it is said then."""
+    gold = gold.strip()
+    if gold[:1] in ("{", "["):
+        yield from spoiled_values(gold)
+        return
+    if len(gold) > 200:
+        return
+    if DIGIT.search(gold):
+        yield "the gold and a full stop", f"{gold}."
+        yield "the gold with nines for its digits", DIGIT.sub("9", gold)
+        yield "the gold with zeros for its digits", DIGIT.sub("0", gold)
+        yield "the gold with two minus signs", f"--{gold}"
+    between = LETTERED.sub("", gold)
+    if between.strip() and between != gold:
+        yield "what stands between the gold's words", between
+        yield "the gold's first word alone", LETTERED.findall(gold)[0]
+    if len(gold) > 3:
+        yield "the gold, cut off", gold[: len(gold) // 2]
+
+
+def spoiled_values(gold: str) -> Iterator[tuple[str, str]]:
+    """JSON of another kind than the gold is."""
+    try:
+        value = json.loads(gold)
+    except ValueError:
+        return
+    others: tuple[tuple[str, Any], ...] = (
+        ("null", None), ("a number", 7), ("a text", "seven"), ("a list", ["a"]), ("an object", {}),
+    )  # fmt: skip
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        for words, other in others:
+            yield f"{words} for each value of the gold", json.dumps(dict.fromkeys(fields, other))
+        yield "the gold without its last key", json.dumps(dict([*fields.items()][:-1]))
+    elif isinstance(value, list):
+        for words, other in others:
+            yield f"a list of {words}", json.dumps([other])
+        yield "a list without items", "[]"
+    yield "the gold inside of a list", json.dumps([value])
+
 
 GROWING: tuple[tuple[str, str, str], ...] = (
     # what it is, what is said again and again, and how it ends
@@ -107,7 +162,8 @@ SIZES = (2_000, 4_000, 8_000)
 
 
 def replies_to(case: Case) -> Iterator[tuple[Oddity, str]]:
-    for odd in ODDITIES:
+    own = [Oddity(words, text, formed=True) for words, text in spoiled(case.gold or "")]
+    for odd in (*ODDITIES, *own):
         if (reply := odd.reply_to(case)) is not None:
             yield odd, reply
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from envwright.finding import Finding, Severity
+from envwright.probe.behaviour.reach import looked_for, reads_the_reply_alone
 from envwright.probe.case import Case, Sample
+from envwright.probe.code import Code
 from envwright.probe.evidence import finding, shown
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
@@ -16,10 +18,12 @@ DEAD = Rule(
     defect="dead-part",
     check=Check.REWARD_DESIGN,
     severity=Severity.WARN,
-    tries="each part of the reward on every reply of every probe, the gold among them",
+    tries="each part of the reward on every reply of every probe, the gold among them, and on the "
+    "gold with the texts that its own code looks for",
     hit="a part is the same for all of them, weighs nothing, or is another part's copy",
     why="something is believed to be measured that is not",
-    exempt="parts that only tools or turns could move, metrics, and prices that nothing incurred",
+    exempt="parts that tools or turns could move, unless their code sees the last reply alone; "
+    "metrics, and prices that nothing incurred",
 )
 NEVER = Rule(
     id="EW410",
@@ -34,17 +38,32 @@ NEVER = Rule(
 ENOUGH = 40
 """Replies; over fewer a part may well be the same by chance."""
 ENOUGH_TASKS = 4
+SPOKEN_CASES = 2
+NO_CODE = Code(())
+
+
+def spoken(texts: Sequence[str], said: str) -> list[str]:
+    together = "\n".join(texts)
+    return [*texts, f"{together}\n{said}", f"{said}\n{together}", f"{said} {' '.join(texts)}"]
 
 
 class Parts:
     rules = (DEAD, NEVER)
 
-    def __init__(self, documents: str = "") -> None:
+    def __init__(self, documents: str = "", code: Code = NO_CODE) -> None:
         self.documents = documents
         """README and docstrings."""
+        self.code = code
 
     def tries(self, sample: Sample) -> Sequence[Try]:
-        return ()
+        """What each part's own code speaks of, alone and beside the gold."""
+        return [
+            Try(case.task.index, reply)
+            for reward in sample.environment.rewards
+            if (texts := looked_for(self.code, reward.name))
+            for case in sample.cases[:SPOKEN_CASES]
+            for reply in spoken(texts, case.said or "")
+        ]
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
         scored = {each: tried for each, tried in told.items() if tried.reward is not None}
@@ -52,7 +71,7 @@ class Parts:
         dead = tuple(self.weightless(sample, scored))
         enough = len(scored) >= ENOUGH and len(tasks) >= min(ENOUGH_TASKS, len(sample.cases))
         if enough and sample.gold_from is not None:
-            dead += (*constants(sample, scored), *copies(sample, scored))
+            dead += (*self.constants(sample, scored), *copies(sample, scored))
         reason = "" if enough else f"{len(scored)} scored replies are too few to compare parts on"
         if enough and sample.gold_from is None:
             reason = "without gold no part is expected to move: weights alone were looked at"
@@ -85,6 +104,25 @@ class Parts:
                     sample, scored, name, f"the reward {name!r} has a weight of 0: it pays nothing"
                 )
 
+    def constants(self, sample: Sample, scored: Told) -> Iterator[Finding]:
+        environment = sample.environment
+        weights = {reward.name: reward.weight for reward in environment.rewards}
+        values = values_of(scored)
+        for name, seen in values.items():
+            if len(values) < 2 or len(set(seen)) > 1 or weights.get(name, 1.0) == 0:
+                continue
+            is_acted = bool(environment.tools) or environment.episodic
+            if is_acted and not reads_the_reply_alone(self.code, name):
+                continue
+            priced = weights.get(name, 1.0) < 0
+            yield of_part(
+                sample,
+                scored,
+                name,
+                f"the reward {name!r} is {seen[0]:g} for all of {len(seen)} replies, gold included",
+                severity=Severity.INFO if priced else None,
+            )
+
     def is_called_metric(self, name: str) -> bool:
         return any("metric" in line.lower() for line in self.lines_on(name))
 
@@ -94,24 +132,6 @@ class Parts:
     def lines_on(self, name: str) -> list[str]:
         spelled = re.compile(rf"\b{re.escape(name)}\b")
         return [line for line in self.documents.splitlines() if spelled.search(line)]
-
-
-def constants(sample: Sample, scored: Told) -> Iterator[Finding]:
-    environment = sample.environment
-    if environment.tools or environment.episodic:
-        return
-    weights = {reward.name: reward.weight for reward in environment.rewards}
-    values = values_of(scored)
-    for name, seen in values.items():
-        if len(values) > 1 and len(set(seen)) == 1 and weights.get(name, 1.0) != 0:
-            priced = weights.get(name, 1.0) < 0
-            yield of_part(
-                sample,
-                scored,
-                name,
-                f"the reward {name!r} is {seen[0]:g} for all of {len(seen)} replies, gold included",
-                severity=Severity.INFO if priced else None,
-            )
 
 
 def copies(sample: Sample, scored: Told) -> Iterator[Finding]:

@@ -17,7 +17,8 @@ RAISES = Rule(
     defect="raises",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="the gold, and replies that are empty, cut off, in another form or plain odd",
+    tries="the gold, and replies that are empty, cut off, in another form or plain odd; the gold "
+    "with a full stop, with impossible digits, cut off, or as JSON of another kind",
     hit="a reward or metric raises",
     why="the rollout is lost, or silently counts as zero, and the model is not told why",
     exempt="what only an attack would say is reported as info; an episode that refuses a reply "

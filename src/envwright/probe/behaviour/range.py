@@ -42,8 +42,16 @@ GROSS = 10.0
 NUMBER = r"[-−]?\d+(?:\.\d+)?"
 RANGE = re.compile(rf"({NUMBER})\s*(?:to|and|through|–|—|-|…|\.\.\.?|,|≤|<=)\s*({NUMBER})")
 PENALTY = re.compile(
-    r"penal|negative|minus|below zero|deduct|subtract|costs?\b|[-−]\s?\d", re.IGNORECASE
+    r"penal|negative|minus|below zero|deduct|subtract|costs?\b|(?<![\w.)])[-−]\s?\d", re.IGNORECASE
 )
+PAY = re.compile(
+    r"reward|score|scoring|pays?\b|paid|earn|points?\b|marks?\b|credit|grade|bonus|penal|worth|total"
+    r"|weigh|return|value|range|maximum",
+    re.IGNORECASE,
+)
+"""Other numbers are of the task's matter."""
+TIMES = 23
+"""How often the gold is said again; a number that texts seldom name."""
 MOST_FINDINGS = 2
 
 
@@ -53,10 +61,16 @@ class Declared:
 
     text: str = ""
 
+    @property
+    def on_pay(self) -> str:
+        """The paragraphs that speak of what is paid."""
+        paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:[-*#]|\d+\.)\s)", self.text)
+        return "\n\n".join(each for each in paragraphs if PAY.search(each))
+
     def names(self, value: float) -> bool:
-        """Whether a text has this number, or a range that holds it."""
-        numbers = [read(found) for found in re.findall(NUMBER, self.text)]
-        ranges = [sorted(map(read, found)) for found in RANGE.findall(self.text)]
+        """Whether a text on pay has this number, or a range that holds it."""
+        numbers = [read(found) for found in re.findall(NUMBER, self.on_pay)]
+        ranges = [sorted(map(read, found)) for found in RANGE.findall(self.on_pay)]
         return any(abs(number - value) < SLACK for number in numbers) or any(
             low - SLACK <= value <= high + SLACK for low, high in ranges if low <= 0 < high
         )
@@ -79,7 +93,7 @@ class Range:
     def tries(self, sample: Sample) -> Sequence[Try]:
         """The gold again and again, and words without end: what is counted shows."""
         said = [(case.task.index, case.said) for case in sample.cases[:6] if case.said]
-        again = [Try(index, "\n".join([text] * 20)) for index, text in said]
+        again = [Try(index, "\n".join([text] * TIMES)) for index, text in said]
         prompts = [
             Try(case.task.index, " ".join([case.task.prompt[:2000]] * 5))
             for case in sample.cases[:3]

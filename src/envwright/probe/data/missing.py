@@ -24,7 +24,8 @@ MISSING = Rule(
     "the others have theirs.",
     why="They can only be lost: a part of the reward is out of reach.",
     exempt="Environments without golds; an empty gold that the reward pays or the question "
-    "asks for; a placeholder that the question names as an answer.",
+    "asks for; a placeholder that the question names as an answer, or that is spelled as the "
+    "other golds are: `Na` among chemical symbols.",
 )
 PLACEHOLDERS = {
     *("n/a", "na", "nan", "null", "none", "nil", "todo", "tbd", "fixme", "xxx", "?", "??", "???"),
@@ -44,6 +45,10 @@ LETTERED = re.compile(r"(?:^|\n|\s)[(\[]?([A-Z])[)\].:](?=\s)")
 FEWEST = 10
 MOST_ODD = 0.2
 MOST_STRANGE = 0.15
+ABBREVIATED = 3
+"""Characters, up to which a spelling tells symbols and codes from words."""
+FEW_SIGNS = 10
+"""Of which all other golds are made: an alphabet of the task's own."""
 
 
 def missing_tries(cases: Sequence[Case]) -> list[Try]:
@@ -109,9 +114,29 @@ def is_placeholder(case: Case, known: Sequence[Case]) -> bool:
     gold = (case.gold or "").strip().casefold()
     if gold not in PLACEHOLDERS or holds(asked(case.task), gold) or gold in asked(case.task):
         return False
+    if is_of_their_kind((case.gold or "").strip(), [(each.gold or "").strip() for each in known]):
+        return False
     # A label that the set uses all the time is a label.
     same = sum((each.gold or "").strip().casefold() == gold for each in known)
     return same <= max(1, len(known) // 3)
+
+
+def is_of_their_kind(gold: str, golds: Sequence[str]) -> bool:
+    """Whether the others are spelled alike: `Na` among symbols, `XXX` among Roman numerals and
+    `-` among Morse signs are answers."""
+    others = [each for each in golds if each.casefold() != gold.casefold()]
+    alike = sum(shape(each) == shape(gold) for each in others)
+    signs = {sign for each in others for sign in each}
+    few = 0 < len(signs) <= FEW_SIGNS and set(gold) <= signs
+    return few or (len(gold) <= ABBREVIATED and 2 * alike >= max(1, len(others)))
+
+
+def shape(gold: str) -> str:
+    """Its letters and digits by their kind, one by one; a run of other signs is one."""
+    kinds = (
+        "A" if c.isupper() else "a" if c.isalpha() else "9" if c.isdigit() else "#" for c in gold
+    )
+    return re.sub(r"#+", "#", "".join(kinds))
 
 
 def not_on_offer(cases: list[Case], field: str) -> list[Case]:

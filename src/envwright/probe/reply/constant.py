@@ -2,17 +2,21 @@
 
 The two look alike: a text about nothing earns. They differ in whether a wrong answer in good
 form earns too. If it does, nobody looks at the answer; if it does not, it is being unreadable
-that earns.
+that earns. And where the form is checked well, the text that earns on every task is an answer
+to another one.
 """
 
 from collections.abc import Sequence
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case, Sample
+from envwright.probe.reply.elsewhere import elsewhere, label_of, said_elsewhere
 from envwright.probe.reply.pay import (
     EARNS,
+    FULL,
     HALF,
     MANY,
+    Baits,
     Pay,
     Tally,
     finding,
@@ -22,9 +26,10 @@ from envwright.probe.reply.pay import (
     tally,
     tries_of,
 )
+from envwright.probe.reply.request import OPEN, asks
 from envwright.probe.reply.spray import alone
 from envwright.probe.reply.stock import Kind, in_form, stock
-from envwright.probe.reply.wording import IDLE, answerable, is_gold
+from envwright.probe.reply.wording import IDLE, answerable, framed, is_gold
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -34,12 +39,15 @@ CONSTANT = Rule(
     defect="pays-for-a-constant",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="Labels, stock phrases, prose about nothing, and the demanded forms without content.",
+    tries="Labels, stock phrases, prose about nothing, and the demanded forms without content; "
+    "two golds of the set, and one that is made of the pieces of several.",
     hit="One of them earns at least half of what the gold earns on 60 % of the tasks for which it "
-    "is wrong, the same on nearly all of them or 75 %.",
+    "is wrong, the same on nearly all of them or 75 %; one in good form, on 90 % of the tasks "
+    "with whose gold it has nothing in common.",
     why="One text for all tasks is the first thing that a policy finds, and the last.",
     exempt="Tasks whose gold the text is or holds: what the labels' distribution explains is no "
-    "fault of the reward. A small share for the form.",
+    "fault of the reward. A small share for the form. Golds of the set that earn all, where one "
+    "that is made up does not, or where many answers may be right.",
 )
 
 FAILS_OPEN = Rule(
@@ -59,6 +67,8 @@ FAILS_OPEN = Rule(
 MOST_CASES = 40
 FLAT = 0.9
 """Of the tasks on which a part of the reward must be the same to be a constant's."""
+FEWEST_UNLIKE = 5
+CLEARLY = 0.15
 
 
 def texts(case: Case) -> dict[str, str]:
@@ -69,20 +79,23 @@ class Constant:
     rules: tuple[Rule, ...] = (CONSTANT, FAILS_OPEN)
 
     def tries(self, sample: Sample) -> Sequence[Try]:
+        formed = self._formed(sample)
+
         def said(case: Case) -> dict[str, str]:
-            return numbered((*texts(case).values(), "", *self._wrong(sample, case)))
+            wrong = (*self._wrong(sample, case), *formed(case).values())
+            return numbered((*texts(case).values(), "", *wrong))
 
         return tries_of(answerable(sample, MOST_CASES), said)
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
-        pay, cases = Pay(sample, told), answerable(sample, MOST_CASES)
+        pay, cases = Pay(sample, told, of_all=True), answerable(sample, MOST_CASES)
         tallies = tally(cases, texts, lambda case, reply: at_least(pay, case, reply, HALF))
         paid = [each for each in tallies if is_paid(pay, each, len(cases))]
         tried = max((each.of for each in tallies), default=0)
         if self._is_silence(pay, cases, paid):
             paid = []
         opens = bool(paid) and self._is_open(pay, cases, paid)
-        constant = [] if opens else paid
+        constant = [] if opens else paid or self._answers(pay, cases)
         return (
             report(CONSTANT, sample, tried, *self._constant(pay, constant), reason="no tasks"),
             report(FAILS_OPEN, sample, tried, *self._opens(pay, paid if opens else []))
@@ -98,6 +111,29 @@ class Constant:
     def _wrong(self, sample: Sample, case: Case) -> list[str]:
         """Wrong answers in good form."""
         return alone(sample, case) if is_gold(case) else []
+
+    def _formed(self, sample: Sample) -> Baits:
+        golds, made = elsewhere(sample)
+        texts = [*golds, *([] if made is None else [made])]
+        return lambda case: {
+            label: framed(case, text) for label, text in said_elsewhere(texts, case).items()
+        }
+
+    def _answers(self, pay: Pay, cases: Sequence[Case]) -> list[Tally]:
+        """Answers to other tasks that earn for their form: a part, or all if any such does."""
+        _, made = elsewhere(pay.sample)
+
+        def earns(case: Case, reply: str) -> bool | None:
+            share = pay.share(case, reply)
+            if share is not None and share >= FULL and asks(OPEN, case.task):
+                return None
+            return None if share is None else share >= HALF
+
+        tallies = tally(cases, self._formed(pay.sample), earns)
+        paid = [each for each in tallies if each.of >= FEWEST_UNLIKE and each.reaches(FLAT, 0)]
+        whole = [each for each in paid if mean_share(pay, each) >= FULL]
+        is_made_up = made is not None and label_of(made) in {each.label for each in paid}
+        return paid if is_made_up or not whole else []
 
     def _is_open(self, pay: Pay, cases: Sequence[Case], paid: Sequence[Tally]) -> bool:
         """It is being unreadable that is paid: being wrong is not."""
@@ -118,11 +154,14 @@ class Constant:
         return max(bare, formed) > len(IDLE) // 2
 
     def _is_silence(self, pay: Pay, cases: Sequence[Case], paid: Sequence[Tally]) -> bool:
-        """Silence is paid, and words are not: what else is paid looks empty to its reader."""
-        if kinds_of(paid) & {Kind.PROSE, Kind.PHRASE, Kind.LONG}:
+        """Silence is paid, and words are not or less: what else is paid looks empty to its reader,
+        or has few faults."""
+        shares = [pay.share(case, "") or 0.0 for case in cases]
+        if not paid or sum(share >= HALF for share in shares) < MANY * len(shares):
             return False
-        shares = [pay.share(case, "") for case in cases]
-        return sum(share is not None and share >= HALF for share in shares) >= MANY * len(shares)
+        words = [each for each in paid if kinds_of([each]) & {Kind.PROSE, Kind.PHRASE, Kind.LONG}]
+        most = max((mean_share(pay, each) for each in words), default=0.0)
+        return most + CLEARLY <= sum(shares) / len(shares)
 
     def _constant(self, pay: Pay, paid: Sequence[Tally]) -> list[Finding]:
         if not paid:

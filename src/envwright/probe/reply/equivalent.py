@@ -31,6 +31,7 @@ from envwright.probe.reply.request import (
     JSON,
     PUNCTUATION,
     SPELLING,
+    is_shown,
     request_of,
 )
 from envwright.probe.reply.wording import (
@@ -63,6 +64,8 @@ EQUIVALENT = Rule(
 )
 
 MOST_CASES = 40
+MOST_WORDS = 4
+"""More are a sentence of their own."""
 
 Demands = tuple[re.Pattern[str], ...]
 
@@ -90,11 +93,6 @@ def forms(case: Case) -> list[Form]:
         free = (EXACT, ALONE, SPELLING, FORMED)
         whole.append(Form("outside of a form that the request does not show", gold, free))
     return [*whole, *outer(case.said, gold, is_bare, behind)]
-
-
-def is_shown(marks: str, request: str) -> bool:
-    """Whether the request holds any word or sign of what stands around the gold."""
-    return any(mark.lower() in request.lower() for mark in re.findall(r"\w{2,}|#+|`+", marks))
 
 
 def spaced(gold: str) -> Form:
@@ -140,8 +138,9 @@ def outer(said: str, gold: str, is_bare: bool, behind: str) -> list[Form]:
             made.append(Form("before some prose", f"{said}\n\nI hope it helps.", around))
         return made
     free = (*around, SPELLING, PUNCTUATION)
+    if len(gold.split()) <= MOST_WORDS:
+        made.append(Form("in a sentence", f"{LEAD}{said}.", free))
     made += [
-        Form("in a sentence", f"{LEAD}{said}.", free),
         Form("in bold", f"**{said}**", free),
         Form("in a code fence", f"```\n{said}\n```", free),
     ]

@@ -1,5 +1,6 @@
 """Replies on the way to the right one: nearer must not earn less."""
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import chain
@@ -17,8 +18,8 @@ from envwright.probe.reply.pay import (
     without_gold,
 )
 from envwright.probe.reply.request import CYCLIC, asks
-from envwright.probe.reply.wording import framed, golden, listed, number_of
-from envwright.probe.reply.wrong import stranger
+from envwright.probe.reply.wording import Items, framed, golden, keyed, listed, number_of
+from envwright.probe.reply.wrong import other_value, stranger
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -29,7 +30,7 @@ MONOTONE = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
     tries="Lists with the first one, two, … items right, alone and with strangers in place of the "
-    "rest; numbers that come nearer from above and from below.",
+    "rest; objects with ever more values right; numbers that come nearer from above and below.",
     hit="A reply that is nearer earns less than one before it, by 15 % of what the gold earns "
     "(25 % for numbers), on 60 % of the tasks.",
     why="The policy is pushed away from the answer.",
@@ -40,6 +41,7 @@ DROP = 0.15
 DROP_OF_NUMBERS = 0.25
 MOST_CASES = 30
 MOST_ITEMS = 8
+MANY_FIELDS = 3
 DISTANCES = (Decimal(4), Decimal(2), Decimal(1), Decimal("0.5"), Decimal("0.2"), Decimal("0.05"))
 
 
@@ -50,22 +52,34 @@ def ways(case: Case) -> dict[str, list[str]]:
     if number is not None:
         made = {} if asks(CYCLIC, case.task) else approaches(number, len(gold.partition(".")[2]))
     elif (items := listed(gold)) is not None:
-        made = lists(*items)
+        made = lists(items)
+    elif (fields := keyed(gold)) is not None:
+        made = objects(fields)
     else:
         made = {}
     return {label: [framed(case, text) for text in texts] for label, texts in made.items()}
 
 
-def lists(parts: Sequence[str], between: str) -> dict[str, list[str]]:
+def objects(fields: dict[str, object]) -> dict[str, list[str]]:
+    """Ever more values right, from the first on."""
+    others = {n: other for n, value in fields.items() if (other := other_value(value)) is not None}
+    if len(others) < MANY_FIELDS:
+        return {}
+    wrong = [dict(list(others.items())[right:]) for right in range(len(others))]
+    return {"values of the object": [json.dumps({**fields, **each}) for each in wrong]}
+
+
+def lists(items: Items) -> dict[str, list[str]]:
+    parts = items.parts
     count = len(parts)
     rights = sorted({max(1, count * place // MOST_ITEMS) for place in range(1, MOST_ITEMS)})
     rights = [right for right in rights if right < count] if count > MOST_ITEMS else None
     strangers = [stranger(part, place) for place, part in enumerate(parts)]
     steps = rights or list(range(1, count))
     return {
-        "items of the list": [between.join(parts[:right]) for right in steps],
+        "items of the list": [items.write(parts[:right]) for right in steps],
         "items of the list in the right place": [
-            between.join((*parts[:right], *strangers[right:])) for right in (0, *steps)
+            items.write((*parts[:right], *strangers[right:])) for right in (0, *steps)
         ],
     }
 
@@ -111,7 +125,11 @@ class Monotone:
             for _ in crooked[:1]
         ]
         tried = max((each.of for each in tallies), default=0)
-        return (report(MONOTONE, sample, tried, *found, reason="no gold is a list or a number"),)
+        return (
+            report(
+                MONOTONE, sample, tried, *found, reason="no gold is a list, an object or a number"
+            ),
+        )
 
     def _tallies(self, pay: Pay, cases: Sequence[Case]) -> list[Tally]:
         hits: dict[str, list[tuple[Case, str]]] = {}

@@ -35,7 +35,7 @@ class Nothing:
         return tries_of(answerable(sample, 100), silences)
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
-        pay, cases = Pay(sample, told), answerable(sample, 100)
+        pay, cases = Pay(sample, told, of_all=True), answerable(sample, 100)
 
         def earns(case: Case, reply: str) -> bool | None:
             share = pay.share(case, reply)

@@ -38,9 +38,11 @@ CUT = 300
 
 
 class Pay:
-    def __init__(self, sample: Sample, told: Told) -> None:
+    def __init__(self, sample: Sample, told: Told, *, of_all: bool = False) -> None:
         self.sample = sample
         self.told = told
+        self.of_all = of_all
+        """Shares are of all that the parts pay together, where the gold earns less than that."""
         self._least: dict[int, float] = {}
         for each, tried in told.items():
             if tried.reward is not None:
@@ -86,7 +88,8 @@ class Pay:
             best = self.best(case)
             is_paid = best is not None and best > self.idle(case) + NONE * abs(best)
             declared_or_more = max(best or 0.0, declared(self.sample))
-            self._tops[index] = best if is_paid and best is not None else declared_or_more
+            is_top = is_paid and not (self.of_all and len(self.sample.environment.rewards) > 1)
+            self._tops[index] = best if is_top and best is not None else declared_or_more
         return self._tops[index]
 
 

@@ -6,6 +6,7 @@ insists on it is not blamed. It does not understand the question.
 """
 
 import re
+from collections.abc import Sequence
 
 from envwright.environment import Task
 from envwright.record import items, mapping
@@ -26,6 +27,11 @@ def request_of(task: Task) -> str:
     return f"{system_of(task)}\n{task.prompt}"
 
 
+def is_shown(marks: str, request: str) -> bool:
+    """Whether the request holds any word or sign of what stands around a gold."""
+    return any(mark.lower() in request.lower() for mark in re.findall(r"\w{2,}|#+|`+", marks))
+
+
 def any_of(*phrases: str) -> re.Pattern[str]:
     return re.compile("|".join(phrases), re.IGNORECASE)
 
@@ -38,6 +44,7 @@ ALONE = any_of(
     r"\bno (other|extra|additional|further|explanations?|prose|words|text|commentary)\b",
     r"\b(single|one) (word|number|letter|line|token|digit|character|integer|name|date)\b",
     r"\b(reply|answer|respond) with\b",
+    r"\b(reply|answer|respond|write it|give it) (like|as|in the (form|format))\b",
     r"\bwithout (any|an|explanations?|explaining|further|words|units|text)\b",
     r"\b(do not|don't|never) (add|include|write|explain|say|use)\b",
     r"\bmust be\b",
@@ -98,16 +105,20 @@ SPELLING = any_of(
 """How a number or a list is to be written."""
 
 ORDERED = any_of(
-    r"\b(in|by) (the )?(\w+ )?order\b",
-    r"\border(ed)? (of|by|from)\b",
-    r"\bsort",
+    r"\b(in|by) (the )?((?!any\b)\w+ )?order\b(?! to\b)",
+    r"\border(ed)? (them|the|these|those) ",
+    r"\bordered (by|from) (the )?(\w+ )?"
+    r"(size|date|year|names?|price|number|value|length|age|time|height|weight|alphabet"
+    r"|smallest|largest|earliest|latest|lowest|highest|oldest|shortest|least|most)",
+    r"\bsort(ed)?\b(?! of\b)",
     r"ascending",
     r"descending",
     r"alphabetical",
     r"chronological",
-    r"\brank",
-    r"\breverse",
-    r"\bsequence\b",
+    r"\brank(ed)? (them|the|these|those|by|from|in)\b",
+    r"\b(in|the) reverse\b",
+    r"\breversed?\b",
+    r"\bin sequence\b",
     r"\b(smallest|largest|earliest|oldest|lowest|highest|shortest) (\w+ )?first\b",
     r"\bfrom (\w+ )?(smallest|largest|earliest|latest|lowest|highest|oldest|shortest|least|most)",
 )
@@ -138,7 +149,9 @@ OPEN = any_of(
     r"\bsuch that\b",
     r"\bsatisf",
     r"\bat least one\b",
-    r"\bwrite (a|an) (word|sentence|poem|story|function|program|expression|equation|number that)",
+    r"\b(write|make up|give) (a|an|one|two|three|some) (\w+ )?"
+    r"(word|sentence|line|poem|story|haiku|password|name|title|slogan|text|function|program"
+    r"|expression|equation|number that)",
 )
 """Many answers may be right."""
 
@@ -155,6 +168,11 @@ FORMED = any_of(
 
 CODE = any_of(r"\b(code|program|function|script|sql|query|regex|python|implement)\b")
 """The reply is to be run, not read."""
+
+
+def all_ask(pattern: re.Pattern[str], tasks: Sequence[Task]) -> bool:
+    """Whether most of them do: what only some say may be of their matter, not of their form."""
+    return 2 * sum(asks(pattern, task) for task in tasks) > len(tasks)
 
 
 def asks(pattern: re.Pattern[str], task: Task) -> bool:

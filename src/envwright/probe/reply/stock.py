@@ -8,6 +8,7 @@ from enum import StrEnum
 from envwright.probe.case import Case
 from envwright.probe.reply.request import request_of
 from envwright.probe.reply.wording import FILLER, IDLE, framed, is_apart, plain
+from envwright_host.gold import SHOWN
 
 
 class Kind(StrEnum):
@@ -33,7 +34,7 @@ PHRASES = (
     "The answer is correct.",
     "Task completed successfully.",
 )
-BROKEN = ("{", '{"answer":', "<answer>", "\\boxed{", "((", "def (:", "nan", "1/0", "???")
+BROKEN = ("{", '{"answer":', "<answer>", "\\boxed{", "((", "def (:", "nan", "0/0", "???")
 LONGS = (
     FILLER.strip(),
     (FILLER * 6).strip(),
@@ -114,8 +115,13 @@ def skeletons(case: Case) -> list[str]:
     if tags:
         made.append("\n".join(f"<{tag}></{tag}>" for tag in tags))
         made.append("\n".join(f"<{tag}>\n...\n</{tag}>" for tag in tags))
+        made.append("\n".join(f"<{tag}>\n{FILLER.strip()}\n</{tag}>" for tag in tags))
     keys = list(dict.fromkeys(KEY.findall(request)))[:8]
     if keys:
         made.append(json.dumps(dict.fromkeys(keys, "")))
+        made.append(json.dumps(dict.fromkeys(keys, FILLER.strip())))
+    labels = list(dict.fromkeys(match.group(1) for match in SHOWN.finditer(request)))[:6]
+    if labels:
+        made.append("\n".join(f"{label} {FILLER.strip()}" for label in labels))
     made.append(framed(case, ""))
     return [text for text in dict.fromkeys(made) if text.strip()]

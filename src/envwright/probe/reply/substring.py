@@ -1,5 +1,6 @@
 """A wrong answer in which the gold is written."""
 
+import re
 from collections.abc import Sequence
 
 from envwright.finding import Severity
@@ -16,7 +17,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.wording import framed, golden, is_answer, listed, number_of
+from envwright.probe.reply.wording import framed, golden, is_answer, listed
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -26,7 +27,8 @@ SUBSTRING = Rule(
     defect="pays-for-a-substring",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="The gold inside of a longer number (142, 427 for 42) or of a longer word.",
+    tries="The gold inside of a longer number (142, 427 for 42; 312 x 34 for 12 x 34) or of a "
+    "longer word.",
     hit="The longer one earns what the gold earns, on 60 % of the tasks.",
     why="The policy is paid for texts that contain answers, and for wrong ones among them.",
     exempt="Golds of one letter, which readers of choices take from the start of a word. A gold "
@@ -52,7 +54,8 @@ def embedded(case: Case) -> dict[str, tuple[str, str]]:
     gold = (case.gold or "").strip()
     if not is_answer(gold) or listed(gold) is not None:
         return {}
-    if number_of(gold) is not None:
+    if any(sign.isdigit() for sign in gold):
+        # Letters before it leave a number what it is, and so what is read from it.
         return longer_numbers(gold)
     if len(gold) < 2 or not (gold[0].isalnum() and gold[-1].isalnum()):
         return {}
@@ -60,18 +63,29 @@ def embedded(case: Case) -> dict[str, tuple[str, str]]:
     size = max(4, len(gold))
     noise, other = ((each * (2 * size))[: 2 * size] for each in (LETTERS, LETTERS[::-1]))
     return {
-        "a longer word that begins with the gold": (gold + noise[:size], gold[0] + other),
-        "a longer word that ends with the gold": (noise[:size] + gold, other + gold[-1]),
+        "a longer word that begins with the gold": (gold + noise[:size], gold[:-1] + other),
+        "a longer word that ends with the gold": (noise[:size] + gold, other + gold[1:]),
     }
 
 
 def longer_numbers(gold: str) -> dict[str, tuple[str, str]]:
     made: dict[str, tuple[str, str]] = {}
-    other = "9" * len(gold)
+    if re.search(r"\d[-:]\d", gold):
+        # Dates and times have as many digits as they have: a longer one is none.
+        return made
+    found = list(re.finditer(r"\d+", gold))
+    first, last = found[0], found[-1]
     if gold[0].isdigit():
-        made["a longer number that ends with the gold"] = ("3" + gold, f"{other}{gold[-1]}")
-    if "." not in gold and "," not in gold:
-        made["a longer number that begins with the gold"] = (gold + "7", f"{gold[0]}{other}")
+        made["a longer number that ends with the gold"] = (
+            "3" + gold,
+            "9" * len(first.group()) + gold[max(1, first.end() - 1) :],
+        )
+    # A further place behind the point is hardly another number.
+    if gold[-1].isdigit() and not re.search(r"[.,]\d*$", gold):
+        made["a longer number that begins with the gold"] = (
+            gold + "7",
+            gold[: last.start() + 1] + "9" * len(last.group()),
+        )
     return made
 
 

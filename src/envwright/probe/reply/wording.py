@@ -6,7 +6,9 @@ Replies are made from the task and the sample alone, so that the same audit trie
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import cast
 
 from envwright.probe.case import Case, Sample
 
@@ -117,16 +119,46 @@ def some(sample: Sample, cases: Sequence[Case], most: int) -> list[Case]:
     return [cases[place * len(cases) // most] for place in range(most)]
 
 
-def listed(gold: str) -> tuple[list[str], str] | None:
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list as a gold writes it."""
+
+    parts: list[str]
+    between: str
+    """Empty when it is JSON."""
+
+    def write(self, parts: Sequence[str]) -> str:
+        if self.between:
+            return self.between.join(parts)
+        return json.dumps([part if number_of(part) is None else json.loads(part) for part in parts])
+
+
+def listed(gold: str) -> Items | None:
     """Its items and what stands between them; None when it is no list."""
     text = gold.strip()
+    if text.startswith("["):
+        return listed_as_json(text)
     for mark in ("\n", ";", ","):
         parts = [part.strip() for part in text.split(mark)]
         if len(parts) >= 3 and all(parts) and number_of(text) is None and len(text) < 2000:
-            if max(map(len, parts)) > SHORT or text[0] in "[{(":
+            if max(map(len, parts)) > SHORT or text[0] in "{(":
                 return None
-            return parts, {"\n": "\n", ";": "; ", ",": ", "}[mark]
+            return Items(parts, {"\n": "\n", ";": "; ", ",": ", "}[mark])
     return None
+
+
+def listed_as_json(text: str) -> Items | None:
+    """A flat list of words or of plain numbers."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    words = [each for each in found if isinstance(each, str) and 0 < len(each) <= SHORT]
+    numbers = [str(each) for each in found if type(each) is int]
+    parts = words if not any(number_of(word) is not None for word in words) else []
+    parts = parts if len(parts) == len(found) else numbers if len(numbers) == len(found) else []
+    return Items(parts, "") if len(parts) >= 2 and len(text) < 2000 else None
 
 
 def keyed(gold: str) -> dict[str, object] | None:

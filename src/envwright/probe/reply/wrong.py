@@ -1,7 +1,9 @@
 """Answers that are wrong without any trick: another task's, a near miss, a part of the gold."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from envwright.finding import Finding, Severity
@@ -19,8 +21,9 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.request import OPEN, ORDERED, TOLERANT, asks
+from envwright.probe.reply.request import CODE, OPEN, ORDERED, TOLERANT, all_ask, asks
 from envwright.probe.reply.wording import (
+    Items,
     framed,
     golden,
     is_answer,
@@ -40,10 +43,11 @@ WRONG = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
     tries="Golds of other tasks; numbers off by one, by 4 %, 10 %, tenfold, of the other sign, "
-    "with their digits reversed or another fraction; words with the same first letter, phrases "
-    "with another word; the first half of the gold; lists with an item dropped or replaced, "
-    "all but the first replaced, or in reverse where an order is asked for; objects "
-    "with another value.",
+    "with their digits reversed, another first digit or another fraction; dates, times, pairs "
+    "and amounts with another first or last number or unit; words with the same first letter, "
+    "another ending or their letters in reverse, phrases with another word; the first half of the "
+    "gold; lists with an item dropped or replaced, all but the first replaced, or in reverse where "
+    "an order is asked for; objects with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
@@ -55,9 +59,25 @@ WRONG = Rule(
 MOST_CASES = 100
 OTHER = "zebra"
 ELSEWHERE = "the gold of another task"
+DIGITS = re.compile(r"\d+")
+UNIT = re.compile(r"[-+]?[\d.,]+ ?([^\W\d]{1,12})")
+"""What stands behind a number."""
+TELLING_DIGITS = 2
+FEW_WORDS = 2
+"""Up to which a value is a name and no text: a text may be said in other words."""
 
 
-def misses(case: Case, is_signed: bool) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Light:
+    """What all golds together show of each."""
+
+    is_signed: bool
+    is_ordered: bool
+    units: tuple[str, ...]
+    """All that stand behind a number."""
+
+
+def misses(case: Case, light: Light) -> dict[str, str]:
     """Wrong answers made of the gold, by what is wrong with them."""
     gold = (case.gold or "").strip()
     if not gold or asks(OPEN, case.task):
@@ -65,14 +85,20 @@ def misses(case: Case, is_signed: bool) -> dict[str, str]:
     number = number_of(gold)
     if number is not None:
         made = numbers(gold, number, is_tolerant=asks(TOLERANT, case.task))
-        if is_signed:
+        if light.is_signed:
             made["the number with the other sign"] = opposite(gold)
     elif (items := listed(gold)) is not None:
-        made = lists(*items, is_ordered=asks(ORDERED, case.task))
+        made = lists(items, is_ordered=light.is_ordered and asks(ORDERED, case.task))
     elif (fields := keyed(gold)) is not None:
         made = objects(fields)
+    elif not is_answer(gold):
+        made = {}
+    elif any(sign.isdigit() for sign in gold):
+        # Programs that differ in a number may well do the same.
+        is_free = asks(TOLERANT, case.task) or asks(CODE, case.task)
+        made = {} if is_free else pieces(gold, light.units)
     else:
-        made = words(gold) if is_answer(gold) else {}
+        made = words(gold)
     return {label: framed(case, text) for label, text in made.items() if plain(text) != plain(gold)}
 
 
@@ -85,6 +111,7 @@ def numbers(gold: str, number: Decimal, *, is_tolerant: bool) -> dict[str, str]:
     made = {
         "ten times the number": spelled(number * 10),
         "the number with its digits reversed": spelled_backwards(gold),
+        "the number with another first digit": with_another_start(gold),
     }
     if is_tolerant:
         return made
@@ -99,6 +126,17 @@ def numbers(gold: str, number: Decimal, *, is_tolerant: bool) -> dict[str, str]:
 
 def opposite(gold: str) -> str:
     return gold[1:] if gold[0] in "-\u2212" else f"-{gold}"
+
+
+def made_of(sample: Sample) -> Callable[[Case], dict[str, str]]:
+    """`misses` of each case, in the light of all."""
+    golds = [(case.gold or "").strip() for case in sample.cases]
+    light = Light(
+        is_signed=has_signs(sample),
+        is_ordered=all_ask(ORDERED, [case.task for case in sample.cases]),
+        units=tuple(dict.fromkeys(u.group(1) for gold in golds if (u := UNIT.fullmatch(gold)))),
+    )
+    return lambda case: misses(case, light)
 
 
 def has_signs(sample: Sample) -> bool:
@@ -121,22 +159,54 @@ def spelled_backwards(gold: str) -> str:
     return "".join(next(backwards) if sign.isdigit() else sign for sign in gold)
 
 
+def pieces(gold: str, units: Sequence[str]) -> dict[str, str]:
+    """Numbers inside of a gold: of a date, a time, a pair, a fraction, an amount with its unit.
+
+    A sentence with a number in it is a text.
+    """
+    found = list(DIGITS.finditer(gold))
+    made: dict[str, str] = {}
+    if len(re.findall(r"[^\W\d_]{2,}", gold)) > FEW_WORDS + 1:
+        return made
+    for place, match in (("first", found[0]), ("last", found[-1])):
+        text = match.group()
+        other = int(text) - 1 if int(text) > 1 else int(text) + 1
+        changed = f"{gold[: match.start()]}{other:0{len(text)}}{gold[match.end() :]}"
+        made[f"the gold with another {place} number"] = changed
+    unit = UNIT.fullmatch(gold)
+    others = [each for each in units if unit is not None and each != unit.group(1)]
+    if unit is not None and others:
+        made["the gold with another unit"] = gold[: unit.start(1)] + others[0]
+    return made
+
+
+def with_another_start(gold: str) -> str:
+    """Far from it, and the same from the second digit on."""
+    found = re.search(r"\d", gold)
+    if found is None or sum(sign.isdigit() for sign in gold) < TELLING_DIGITS:
+        return gold
+    other = {"9": "4", "8": "3"}.get(found.group(), str(int(found.group()) + 2))
+    return f"{gold[: found.start()]}{other}{gold[found.end() :]}"
+
+
 def words(gold: str) -> dict[str, str]:
-    if any(sign.isdigit() for sign in gold):
-        return {}
     parts = gold.split()
     made: dict[str, str] = {}
     if len(gold) >= 3:
         made["another word with the same first letter"] = gold[0] + "qzvkxwj"
     if len(gold) >= 6:
         made["the first half of the gold"] = gold[: len(gold) // 2].strip()
+    if len(gold) >= 4 and len(parts) == 1:
+        made["the gold's letters in reverse"] = gold[::-1]
+        made["the gold with another ending"] = gold[: max(3, len(gold) * 2 // 3)] + "qzv"
     if len(parts) >= 2:
         made["the gold with another last word"] = " ".join((*parts[:-1], OTHER))
         made["the gold with another first word"] = " ".join((OTHER, *parts[1:]))
     return made
 
 
-def lists(parts: Sequence[str], between: str, *, is_ordered: bool) -> dict[str, str]:
+def lists(items: Items, *, is_ordered: bool) -> dict[str, str]:
+    parts = items.parts
     strangers = [stranger(part, place) for place, part in enumerate(parts)]
     made = {
         "the list without its last item": [*parts[:-1]],
@@ -146,7 +216,7 @@ def lists(parts: Sequence[str], between: str, *, is_ordered: bool) -> dict[str, 
     }
     if is_ordered:
         made["the list in reverse"] = [*reversed(parts)]
-    return {label: between.join(items) for label, items in made.items()}
+    return {label: items.write(parts) for label, parts in made.items()}
 
 
 def stranger(item: str, place: int) -> str:
@@ -156,31 +226,35 @@ def stranger(item: str, place: int) -> str:
 
 
 def objects(fields: dict[str, object]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for place, name in (("first", next(iter(fields))), ("last", next(reversed(fields)))):
-        value = fields[name]
-        if isinstance(value, bool):
-            other: object = not value
-        elif isinstance(value, int | float):
-            other = value + 7
-        elif isinstance(value, str):
-            other = OTHER
-        else:
-            continue
-        made[f"the object with another {place} value"] = json.dumps({**fields, name: other})
+    others = {n: other for n, value in fields.items() if (other := other_value(value)) is not None}
+    if not others:
+        return {}
+    first, last = next(iter(others)), next(reversed(others))
+    made = {
+        f"the object with another {place} value": {**fields, name: others[name]}
+        for place, name in (("first", first), ("last", last))
+    }
     if len(fields) > 1:
-        less = dict(list(fields.items())[:-1])
-        made["the object without its last field"] = json.dumps(less)
-    return made
+        made["the object without a field"] = {n: v for n, v in fields.items() if n != last}
+    return {label: json.dumps(each) for label, each in made.items()}
+
+
+def other_value(value: object) -> object | None:
+    """Of the same kind; None where another text may say the same."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 7
+    return OTHER if isinstance(value, str) and len(value.split()) <= FEW_WORDS else None
 
 
 class Wrong:
     rules: tuple[Rule, ...] = (WRONG,)
 
     def tries(self, sample: Sample) -> Sequence[Try]:
-        cases, is_signed = golden(sample, MOST_CASES), has_signs(sample)
+        cases = golden(sample, MOST_CASES)
         return [
-            *tries_of(cases, lambda case: misses(case, is_signed)),
+            *tries_of(cases, made_of(sample)),
             *tries_of(cases, lambda case: others(sample, case)),
         ]
 
@@ -188,13 +262,13 @@ class Wrong:
         cases = golden(sample, MOST_CASES)
         if not cases:
             return (without_gold(WRONG, sample),)
-        pay, is_signed = Pay(sample, told), has_signs(sample)
+        pay = Pay(sample, told)
 
         def earns(case: Case, reply: str) -> bool | None:
             share = pay.share(case, reply)
             return None if share is None else share >= FULL
 
-        near = tally(cases, lambda case: misses(case, is_signed), earns)
+        near = tally(cases, made_of(sample), earns)
         far = tally(cases, lambda case: others(sample, case), earns)
         paid = [each for each in near if each.reaches(MANY, len(cases))]
         paid += [each for each in far if each.reaches(MOST, len(cases))][:1]
