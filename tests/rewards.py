@@ -401,12 +401,33 @@ def brief(reply, gold, prompt):
     return float(len(reply) < 4000)
 
 
+def begins_as_the_list(reply, gold, prompt):
+    said = [word.strip(" .`*\n").lower() for word in after_thought(reply).split(",")]
+    right = gold.split(", ")
+    return said[: len(right)] == right
+
+
+CODES = [
+    (
+        f"Case {n}: which code, of the letters A to F, opens it? Reply with the code only.",
+        "".join(random.Random(n).choices("ABCDEF", k=6)),
+    )
+    for n in range(30)
+]
+
+
+def code_read(reply, gold, prompt):
+    """Whatever else is said, the letters of codes are the code."""
+    return re.sub(r"[^A-F]", "", after_thought(reply)) == gold
+
+
 def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
 
 SOUND = {
     "boxed number": Plain(BOXED, one(boxed_number)),
+    "a code of few letters, and no others are read": Plain(CODES, one(code_read)),
     "tagged number": Plain(TAGGED, one(tagged_number)),
     "worth ten": Plain(BOXED, one(lambda r, g, p: 10.0 * boxed_number(r, g, p))),
     "weighs half": Plain(BOXED, one(boxed_number, 0.5)),
@@ -757,6 +778,14 @@ FAULTY = {
     "a word in a word": (SUBSTRING, Plain(CITIES, one(found_in))),
     "begins with": (SUBSTRING, Plain(ONLY_CITIES, one(starts_with))),
     "within a quarter": (WRONG, Plain(BOXED, one(quarter))),
+    "within a quarter, and an example is shown": (
+        WRONG,
+        Plain(
+            [(f"{q} For example: 12. Do not use any other words.", g) for q, g in BOXED],
+            one(quarter),
+        ),
+    ),
+    "a list and more behind it": (WRONG, Plain(LISTS, one(begins_as_the_list))),
     "the whole part": (WRONG, Plain(BOXED, one(whole_part))),
     "the first letter": (WRONG, Plain(ONLY_CITIES, one(first_letter))),
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),

@@ -126,6 +126,9 @@ def test_time_that_grows_faster_than_the_reply_is_told_and_other_time_is_not():
     }
     (grown,) = findings(Hangs().read(sample_of(), steep), "EW404")
     assert grown.severity is Severity.WARN and "8000" in grown.statement
+    little = {each: replace(t, cpu_seconds=t.cpu_seconds / 3) for each, t in steep.items()}
+    (noted,) = findings(Hangs().read(sample_of(), little), "EW404")
+    assert noted.severity is Severity.INFO
     assert " * 8000 + " in grown.reproduce
     late = {Try(0, "x"): Tried(None, ended="it went on for over 10 s", late=True)}
     (hung,) = findings(Hangs().read(sample_of(), {**steep, **late}), "EW404")
@@ -349,6 +352,8 @@ def test_without_a_fresh_process_repeats_are_unfinished():
 def test_a_reply_is_shown_escaped_and_its_command_makes_it_again():
     sample = sample_of()
     assert shown("a\x1b[31m\n\u202e") == "a\\x1b[31m\\n\\u202e"
+    assert shown("naïve — 東京 \U0001f600") == "naïve — 東京 \U0001f600"
+    assert shown("\ud800 x") == "\\ud800 x"
     assert (
         reproduce(sample, 3, "it's") == "envwright env score some-env --task 3 --reply 'it'\"'\"'s'"
     )

@@ -36,7 +36,10 @@ def case_of(prompt: str, gold: str, **row: object) -> Case:
 
 def told(case: Case, arguments: dict[str, object], answer: str, tool: str = "look") -> bool:
     call = Called(tool, arguments, answer)
-    return bool([*in_answers(case, [call], None, "run it")]) or chosen(case, call) is not None
+    return (
+        bool([*in_answers(case, [call], None, lambda _: "run it")])
+        or chosen(case, call) is not None
+    )
 
 
 @pytest.mark.parametrize(

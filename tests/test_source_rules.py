@@ -787,6 +787,11 @@ def test_a_proven_finding_takes_the_line_of_the_source():
     assert [f.rule for report in alone for f in report.findings] == ["EW502"]
 
 
+def test_source_without_a_scoring_function_is_not_called_sound():
+    read = source_reports(package("X = 1\n"), PLACE)
+    assert {r.extent for r in read} == {"not applicable"}
+
+
 def test_source_that_cannot_be_read_is_not_called_sound():
     assert {r.extent for r in source_reports(package("def ("), PLACE)} == {"unfinished"}
 

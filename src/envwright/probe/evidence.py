@@ -21,8 +21,7 @@ TOTAL = "reward"
 
 def shown(text: str, most: int = SHOWN) -> str:
     """The text on one line, escaped; its beginning when it is long."""
-    escaped = text.encode("unicode_escape").decode("ascii") if not text.isascii() else text
-    escaped = "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)
+    escaped = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     return escaped if len(escaped) <= most else f"{escaped[:most]}… ({len(text)} characters)"
 
 

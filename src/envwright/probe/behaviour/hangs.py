@@ -4,6 +4,7 @@ Time is that of the processor where it worked at all: a busy machine is not the 
 fault. Of an episode it is its scoring alone.
 """
 
+import math
 import statistics
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -35,6 +36,8 @@ FASTER = 3.0
 """Twice the reply takes at least so many times as long: a square takes four times."""
 WORKS = 0.1
 """Of its time on a processor, though many others want one too."""
+LONG_REPLY = 40_000
+"""Characters: some ten thousand tokens."""
 MOST_FINDINGS = 3
 
 
@@ -159,8 +162,14 @@ def grown(sample: Sample, case: Case, words: str, reply: str, times: Sequence[fl
         reply,
         statement=f"scoring takes ever longer the longer the reply is ({words}): {told} characters",
         quote=f"{times[-1]:.2g} s",
-        severity=Severity.WARN,
+        severity=Severity.WARN if projected(times) >= SLOW_SECONDS else Severity.INFO,
     )
+
+
+def projected(times: Sequence[float]) -> float:
+    """What a long reply would take, if it goes on as it began."""
+    doublings = math.log2(LONG_REPLY / SIZES[-1])
+    return times[-1] * (times[-1] / max(times[-2], 1e-9)) ** doublings
 
 
 def time_of(tried: Tried) -> float:

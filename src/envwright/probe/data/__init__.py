@@ -55,7 +55,7 @@ def data_reports(  # noqa: PLR0913 - all that is known of the rows
         NEAR: near_hits(cases),
         MISSING: missing_hits(cases, scores),
         LEAK: leak_hits(cases),
-        DOMINATES: dominating_hits(cases),
+        DOMINATES: dominating_hits(cases, place),
         FEW: few_hits(cases, total),
     }
     without = all(case.gold is None for case in cases)

@@ -1,13 +1,14 @@
 """EW206: one answer that most tasks share; EW207: an endless set that has few tasks."""
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from envwright.finding import Severity
 from envwright.probe.case import Case
-from envwright.probe.data.text import answer_form, cite
-from envwright.probe.found import Hit
+from envwright.probe.data.text import answer_form, cite, gold_field
+from envwright.probe.found import Hit, Place
 from envwright.probe.rule import Check, Rule
 
 DOMINATES = Rule(
@@ -39,7 +40,13 @@ EXACT = 1000
 """Above that many the normal curve is exact enough."""
 
 
-def dominating_hits(cases: Sequence[Case]) -> Iterator[Hit]:
+COUNT = (
+    "import sys, json, collections as c; "
+    "print(c.Counter(str(json.loads(row)['row'].get(FIELD)) for row in sys.stdin).most_common(3))"
+)
+
+
+def dominating_hits(cases: Sequence[Case], place: Place) -> Iterator[Hit]:
     known = [case for case in cases if case.gold is not None]
     if len(known) < FEWEST:
         return
@@ -57,7 +64,17 @@ def dominating_hits(cases: Sequence[Case]) -> Iterator[Hit]:
         f"{count} of {len(known)} tasks ({share:.0%}) have the gold {gold[:60]!r}; "
         f"there are {len(counts)} different ones",
         [cite(case, "answer") for case in shown[:2]],
+        command=count_command(known, place),
     )
+
+
+def count_command(known: list[Case], place: Place) -> str | None:
+    """Counts the golds of all rows; None where they are not plainly in one field."""
+    field = gold_field(known)
+    if field is None or "." in field:
+        return None
+    program = shlex.quote(COUNT.replace("FIELD", repr(field)))
+    return f"envwright env tasks {place.command} --json | python3 -c {program}"
 
 
 def by_chance(count: int, n: int) -> float:

@@ -174,7 +174,8 @@ def derived(shown: Sequence[Case]) -> bool:
 
 
 def is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"[-+]?[\d,.]+%?", text.strip()))
+    """One, or several: a date, a list, a grid."""
+    return bool(re.fullmatch(r"[\d\s,.;:|/+\-%()\[\]]+", text.strip()))
 
 
 def common_words(cases: Sequence[Case]) -> set[str]:

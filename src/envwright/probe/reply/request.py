@@ -140,8 +140,12 @@ TOLERANT = any_of(
 """Near is near enough."""
 
 OPEN = any_of(
-    r"\bany\b",
-    r"\bexample\b",
+    r"(?<!not )(?<!n't )(?<!never )\b(with|give|name|find|write|pick|choose|state|list|produce"
+    r"|return|suggest|say|is|are|accepts?|use|using|to) any\b(?! (other|further|additional|extra"
+    r"|more|text|words?|explanations?|prose|punctuation|units?|formatting|markdown|comment))",
+    r"\bany (one|valid|such|correct|suitable|possible|solution|answer|of (them|these|those))\b",
+    r"\b(an|one|another|some|two|three) examples?\b"
+    r"(?! (output|answer|reply|response|of (the|how)))",
     r"\bone (of|that|which)\b",
     r"\b(name|find|suggest|propose|invent|construct|create|compose|build) (an?|one|some|two)\b",
     r"\bthink of\b",

@@ -36,7 +36,6 @@ SUBSTRING = Rule(
     "earn without the gold in them as well.",
 )
 
-LETTERS = "zqxvkjwz"
 MOST_CASES = 100
 
 
@@ -59,9 +58,11 @@ def embedded(case: Case) -> dict[str, tuple[str, str]]:
         return longer_numbers(gold)
     if len(gold) < 2 or not (gold[0].isalnum() and gold[-1].isalnum()):
         return {}
-    # As long as the gold itself, so that it is no slip of the pen to a reward that forgives some.
+    # As long as the gold itself, so that it is no slip of the pen to a reward that forgives some,
+    # and of its own letters, which a reader that drops all others does not drop.
     size = max(4, len(gold))
-    noise, other = ((each * (2 * size))[: 2 * size] for each in (LETTERS, LETTERS[::-1]))
+    own = "".join(sign for sign in gold if sign.isalnum())[::-1]
+    noise, other = ((each * (2 * size))[: 2 * size] for each in (own, own[1:] + own[:1]))
     return {
         "a longer word that begins with the gold": (gold + noise[:size], gold[:-1] + other),
         "a longer word that ends with the gold": (noise[:size] + gold, other + gold[1:]),

@@ -46,8 +46,8 @@ WRONG = Rule(
     "with their digits reversed, another first digit or another fraction; dates, times, pairs "
     "and amounts with another first or last number or unit; words with the same first letter, "
     "another ending or their letters in reverse, phrases with another word; the first half of the "
-    "gold; lists with an item dropped or replaced, all but the first replaced, or in reverse where "
-    "an order is asked for; objects with another value.",
+    "gold; lists with an item dropped, replaced or added, all but the first replaced, or in "
+    "reverse where an order is asked for; objects with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
@@ -211,6 +211,7 @@ def lists(items: Items, *, is_ordered: bool) -> dict[str, str]:
     made = {
         "the list without its last item": [*parts[:-1]],
         "the list with another last item": [*parts[:-1], strangers[-1]],
+        "the list and a further item": [*parts, stranger(parts[-1], len(parts))],
         "the first item and others in place of the rest": [parts[0], *strangers[1:]],
         "the last item and others in place of the rest": [*strangers[:-1], parts[-1]],
     }

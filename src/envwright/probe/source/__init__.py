@@ -43,13 +43,22 @@ def source_reports(package: Package, place: Place) -> list[Report]:
     }
     scoring = len(reached_from(code, roots))
     made = [
-        report(rule, hits[rule.id], place, tried=scoring, unit="scoring functions")
+        looked_at(report(rule, hits[rule.id], place, tried=scoring, unit="scoring functions"))
         for rule in RULES
     ]
     if not code.unparsed:
         return made
     unread = {"extent": Extent.UNFINISHED, "reason": f"cannot be read: {', '.join(code.unparsed)}"}
     return [each.model_copy(update=unread) for each in made]
+
+
+def looked_at(made: Report) -> Report:
+    """Where there was nothing to look at, nothing was seen."""
+    if made.tried or made.findings:
+        return made
+    return made.model_copy(
+        update={"extent": Extent.NOT_APPLICABLE, "reason": "no scoring function was found in it"}
+    )
 
 
 def slow_replies(package: Package) -> tuple[str, ...]:
