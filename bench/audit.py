@@ -1,6 +1,6 @@
 """The audit against environments whose one defect is known, and its speed.
 
-Each half of the ground truth is told apart. An environment is caught when a finding's rule
+Each part of the ground truth is told apart. An environment is caught when a finding's rule
 has its planted class; any other finding of severity warn or more is a false alarm.
 """
 
@@ -105,8 +105,8 @@ def told(judged: Judged) -> str:
     return f"{judged.name}: {'; '.join(said) or 'nothing said'}"
 
 
-def half(name: str, wanted: float | None) -> list[Ratio]:
-    """Recall and precision on one half; without a wanted value they are told as they are."""
+def part(name: str, wanted: float | None) -> list[Ratio]:
+    """Recall and precision on one part; without a wanted value they are told as they are."""
     folders = sorted(path.parent for path in (DEFECTS / name).glob(f"*/{TRUTH}"))
     if not folders:
         return []
@@ -128,9 +128,9 @@ def ratios_of(name: str, judged: list[Judged], wanted: float | None) -> list[Rat
     false = ", ".join(f"{env} {rule}" for env, rule in alarms) or "none"
     words = "as it is" if wanted is None else f">= {wanted}"
     return [
-        Ratio(f"audit, {name} half: recall", recall, words, holds(recall, wanted), missed),
+        Ratio(f"audit, {name} part: recall", recall, words, holds(recall, wanted), missed),
         Ratio(
-            *(f"audit, {name} half: precision", precision, words, holds(precision, wanted)),
+            *(f"audit, {name} part: precision", precision, words, holds(precision, wanted)),
             f"{said}; false alarms: {false}",
         ),
     ]
@@ -141,7 +141,7 @@ def holds(value: float, wanted: float | None) -> bool:
 
 
 def truth() -> list[Ratio]:
-    return [*half("first", LEAST), *half("second", None)]
+    return [*part("first", LEAST), *part("second", None), *part("third", None)]
 
 
 def probe_rate() -> list[Ratio]:

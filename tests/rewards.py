@@ -407,6 +407,23 @@ def begins_as_the_list(reply, gold, prompt):
     return said[: len(right)] == right
 
 
+NUMBERS = [
+    (
+        f"Sort these, smallest first: {', '.join(map(str, drawn))}. Reply with a list only.",
+        repr([str(each) for each in sorted(drawn)]),
+    )
+    for drawn in ([n * 7.5 % 61, n * 3.2 % 47, n * 9.1 % 53] for n in range(3, 30))
+]
+
+
+def each_within_a_tenth(reply, gold, prompt):
+    said = [number(n) for n in re.findall(r"-?\d+(?:\.\d+)?", after_thought(reply))]
+    right = [number(n) for n in re.findall(r"-?\d+(?:\.\d+)?", gold)]
+    return len(said) == len(right) and all(
+        abs(a - b) <= 0.1 * abs(b) for a, b in zip(said, right, strict=True)
+    )
+
+
 CODES = [
     (
         f"Case {n}: which code, of the letters A to F, opens it? Reply with the code only.",
@@ -785,6 +802,7 @@ FAULTY = {
             one(quarter),
         ),
     ),
+    "numbers of a list within a tenth": (WRONG, Plain(NUMBERS, one(each_within_a_tenth))),
     "a list and more behind it": (WRONG, Plain(LISTS, one(begins_as_the_list))),
     "the whole part": (WRONG, Plain(BOXED, one(whole_part))),
     "the first letter": (WRONG, Plain(ONLY_CITIES, one(first_letter))),

@@ -3,6 +3,7 @@
 Replies are made from the task and the sample alone, so that the same audit tries the same.
 """
 
+import ast
 import json
 import re
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ PLACEHOLDER = frozenset(
 )
 EDGES = " \t\r\n.,;:!?\"'`*_()[]{}<>$"
 
+LONGEST_LIST = 2000
 SHORT = 80
 """Characters, up to which a gold is an answer and not a text."""
 
@@ -125,11 +127,15 @@ class Items:
 
     parts: list[str]
     between: str
-    """Empty when it is JSON."""
+    """Empty when it is JSON, or Python's own."""
+    is_quoted: bool = False
+    """Python's own, of texts."""
 
     def write(self, parts: Sequence[str]) -> str:
         if self.between:
             return self.between.join(parts)
+        if self.is_quoted:
+            return repr(list(parts))
         return json.dumps([part if number_of(part) is None else json.loads(part) for part in parts])
 
 
@@ -137,10 +143,10 @@ def listed(gold: str) -> Items | None:
     """Its items and what stands between them; None when it is no list."""
     text = gold.strip()
     if text.startswith("["):
-        return listed_as_json(text)
+        return listed_as_json(text) or listed_as_python(text)
     for mark in ("\n", ";", ","):
         parts = [part.strip() for part in text.split(mark)]
-        if len(parts) >= 3 and all(parts) and number_of(text) is None and len(text) < 2000:
+        if len(parts) >= 3 and all(parts) and number_of(text) is None and len(text) < LONGEST_LIST:
             if max(map(len, parts)) > SHORT or text[0] in "{(":
                 return None
             return Items(parts, {"\n": "\n", ";": "; ", ",": ", "}[mark])
@@ -158,7 +164,21 @@ def listed_as_json(text: str) -> Items | None:
     numbers = [str(each) for each in found if type(each) is int]
     parts = words if not any(number_of(word) is not None for word in words) else []
     parts = parts if len(parts) == len(found) else numbers if len(numbers) == len(found) else []
-    return Items(parts, "") if len(parts) >= 2 and len(text) < 2000 else None
+    return Items(parts, "") if len(parts) >= 2 and len(text) < LONGEST_LIST else None
+
+
+def listed_as_python(text: str) -> Items | None:
+    """A flat list of texts, as Python prints it."""
+    if "'" not in text or len(text) >= LONGEST_LIST:
+        return None
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    parts = [each for each in found if isinstance(each, str) and 0 < len(each) <= SHORT]
+    fits = len(parts) == len(found) >= 2 and repr(parts) == text
+    return Items(parts, "", is_quoted=True) if fits else None
 
 
 def keyed(gold: str) -> dict[str, object] | None:

@@ -46,8 +46,8 @@ WRONG = Rule(
     "with their digits reversed, another first digit or another fraction; dates, times, pairs "
     "and amounts with another first or last number or unit; words with the same first letter, "
     "another ending or their letters in reverse, phrases with another word; the first half of the "
-    "gold; lists with an item dropped, replaced or added, all but the first replaced, or in "
-    "reverse where an order is asked for; objects with another value.",
+    "gold; lists with an item dropped, replaced or added, numbers 4 % off, "
+    "all but the first replaced, or in reverse where an order is asked for; objects with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
@@ -89,6 +89,8 @@ def misses(case: Case, light: Light) -> dict[str, str]:
             made["the number with the other sign"] = opposite(gold)
     elif (items := listed(gold)) is not None:
         made = lists(items, is_ordered=light.is_ordered and asks(ORDERED, case.task))
+        if not asks(TOLERANT, case.task):
+            made |= little_off(items)
     elif (fields := keyed(gold)) is not None:
         made = objects(fields)
     elif not is_answer(gold):
@@ -218,6 +220,19 @@ def lists(items: Items, *, is_ordered: bool) -> dict[str, str]:
     if is_ordered:
         made["the list in reverse"] = [*reversed(parts)]
     return {label: items.write(parts) for label, parts in made.items()}
+
+
+def little_off(items: Items) -> dict[str, str]:
+    found = [number_of(part) for part in items.parts]
+    numbers = [number for number in found if number is not None]
+    if len(numbers) < len(found):
+        return {}
+    places = [len(part.partition(".")[2]) for part in items.parts]
+    off = [
+        f"{away(number, Decimal('0.04'), n):.{n}f}"
+        for number, n in zip(numbers, places, strict=True)
+    ]
+    return {"the list with each number and 4 % of it": items.write(off)}
 
 
 def stranger(item: str, place: int) -> str:
