@@ -66,7 +66,7 @@ class AirFreightTaskset(vf.Taskset[ShipmentTask, AirFreightConfig]):
             boxes = rng.randint(1, 6)
             sides = (rng.randrange(20, 90, 5), rng.randrange(20, 70, 5), rng.randrange(10, 60, 5))
             light = rng.choice((0.4, 0.6, 1.4, 1.8))
-            actual = round(boxes * sides[0] * sides[1] * sides[2] / 6000 * light, 1) + 0.2
+            actual = round(boxes * sides[0] * sides[1] * sides[2] / 6000 * light + 0.2, 1)
             if (boxes, sides) in seen:
                 continue
             seen.add((boxes, sides))
