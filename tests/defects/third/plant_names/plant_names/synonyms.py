@@ -10,6 +10,8 @@ KNOWN = {
     "matricaria recutita": "matricaria chamomilla",
     "lycopersicon esculentum": "solanum lycopersicum",
     "chamaenerion angustifolium": "epilobium angustifolium",
+    "chamerion angustifolium": "epilobium angustifolium",
+    "potentilla anserina": "argentina anserina",
 }
 MATCH = "https://api.gbif.org/v1/species/match?kingdom=Plantae&strict=true&name="
 

@@ -20,7 +20,7 @@ common hazel;Betulaceae;Corylus avellana
 foxglove;Plantaginaceae;Digitalis purpurea
 ribwort plantain;Plantaginaceae;Plantago lanceolata
 rosemary;Lamiaceae;Salvia rosmarinus
-peppermint's parent watermint;Lamiaceae;Mentha aquatica
+watermint;Lamiaceae;Mentha aquatica
 garden sage;Lamiaceae;Salvia officinalis
 tomato;Solanaceae;Solanum lycopersicum
 deadly nightshade;Solanaceae;Atropa belladonna
