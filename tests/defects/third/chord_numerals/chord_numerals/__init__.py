@@ -1,0 +1,5 @@
+"""Roman numerals of triads."""
+
+from chord_numerals.taskset import ChordNumeralsTaskset
+
+__all__ = ["ChordNumeralsTaskset"]

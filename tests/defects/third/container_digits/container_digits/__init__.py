@@ -1,0 +1,5 @@
+"""Check digits of freight containers."""
+
+from container_digits.env import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,5 @@
+"""Tables of football groups."""
+
+from group_tables.taskset import GroupTablesTaskset
+
+__all__ = ["GroupTablesTaskset"]

@@ -1,0 +1,5 @@
+"""Shortest trips of a chess knight."""
+
+from knight_trips.taskset import KnightTripsTaskset
+
+__all__ = ["KnightTripsTaskset"]

@@ -1,0 +1,5 @@
+"""Knitting: how many stitches are in a piece?"""
+
+from knitting_counts.taskset import KnittingTaskset
+
+__all__ = ["KnittingTaskset"]

@@ -1,0 +1,28 @@
+"""Language, proverb in English, and what it means."""
+
+PROVERBS = [
+    ("Russian", "The first pancake is always a lump.", "First attempts usually fail, and that is normal."),
+    ("Japanese", "Even monkeys fall from trees.", "Even experts make mistakes."),
+    ("German", "Morning hour has gold in its mouth.", "Those who start early achieve the most."),
+    ("Spanish", "A shrimp that sleeps is carried off by the current.", "Whoever is not alert loses out."),
+    ("Polish", "Not my circus, not my monkeys.", "This is not my problem and I will not get involved."),
+    ("Dutch", "Tall trees catch much wind.", "People in high positions face the most criticism."),
+    ("Italian", "He who goes slowly goes safely and goes far.", "Patience and care lead to lasting success."),
+    ("Turkish", "A cup of coffee is remembered for forty years.", "Small kindnesses are remembered for a very long time."),
+    ("Swedish", "There is no cow on the ice.", "There is no hurry and no reason to worry."),
+    ("French", "Little by little, the bird makes its nest.", "Large things are achieved by small, steady steps."),
+    ("Chinese", "Drawing legs on a snake.", "Adding what is superfluous spoils a thing."),
+    ("Yiddish", "You cannot dance at two weddings with one behind.", "One cannot do two things or be in two places at once."),
+    ("Portuguese", "He who does not have a dog hunts with a cat.", "Make do with what you have."),
+    ("Finnish", "A dear child has many names.", "What is loved or popular is called by many names."),
+    ("Hungarian", "Over there, too, the fence is not made of sausage.", "Things are not as good or as plentiful elsewhere as one imagines."),
+    ("Swahili", "Where elephants fight, the grass is hurt.", "The weak suffer when the powerful quarrel."),
+    ("Danish", "There are owls in the moss.", "Something suspicious is going on."),
+    ("Korean", "When whales fight, the shrimp's back breaks.", "Bystanders are harmed in the conflicts of the strong."),
+    ("Arabic", "Trust in God, but tie your camel.", "Have faith, but take precautions yourself."),
+    ("Czech", "Without work there are no kolaches.", "Rewards have to be earned by effort."),
+    ("Greek", "The tongue has no bones, but it breaks bones.", "Words can do great harm."),
+    ("Icelandic", "Blind is a man without a book.", "Without reading one remains ignorant."),
+    ("Estonian", "Measure nine times, cut once.", "Prepare carefully before acting irrevocably."),
+    ("Persian", "The yellow dog is the jackal's brother.", "The two are equally bad; there is no difference between them."),
+]

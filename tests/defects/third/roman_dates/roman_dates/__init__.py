@@ -1,0 +1,5 @@
+"""Dates of the Roman calendar."""
+
+from roman_dates.taskset import RomanDatesTaskset
+
+__all__ = ["RomanDatesTaskset"]

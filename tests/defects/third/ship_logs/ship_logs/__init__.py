@@ -1,0 +1,5 @@
+"""Noon entries in ships' logs."""
+
+from ship_logs.taskset import ShipLogsTaskset
+
+__all__ = ["ShipLogsTaskset"]

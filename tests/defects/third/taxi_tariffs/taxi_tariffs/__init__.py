@@ -1,0 +1,5 @@
+"""Taxi tariffs as formulas."""
+
+from taxi_tariffs.environment import load_environment
+
+__all__ = ["load_environment"]
