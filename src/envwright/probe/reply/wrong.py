@@ -47,7 +47,8 @@ WRONG = Rule(
     "and amounts with another first or last number or unit; words with the same first letter, "
     "another ending or their letters in reverse, phrases with another word; the first half of the "
     "gold; lists with an item dropped, replaced or added, numbers 4 % off, "
-    "all but the first replaced, or in reverse where an order is asked for; objects with another value.",
+    "all but the first replaced, or in reverse where an order is asked for; objects with "
+    "another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
