@@ -142,7 +142,7 @@ def test_a_reward_that_works_or_waits_is_slow_and_a_busy_machine_is_not(cpu: flo
 
 
 def test_what_runs_programs_may_take_seconds_and_the_command_tells_how_many():
-    told = {Try(0, str(n)): Tried(1.0, seconds=3.0, cpu_seconds=3.0) for n in range(20)}
+    told = {Try(0, str(n)): Tried(1.0, seconds=20.0, cpu_seconds=3.0) for n in range(20)}
     sample = sample_of()
     (slow,) = findings(Hangs().read(sample, told), "EW404")
     assert slow.reproduce.startswith("time envwright env score ")

@@ -109,7 +109,7 @@ class Dialect(Base):
             "world": await world_of(self.env),
             "harness": own_harness(self.taskset.config.id),
             "episodic": is_episodic(self.env),
-            "staged": signals is not None and signals.staged,
+            "staged": bool(wanting),
             "judges": judges_of(self.env.config, *([] if first is None else [first.config])),
             "args": [*arguments_of(type(self.taskset.config)), *env_arguments(config)],
         }

@@ -67,7 +67,7 @@ class Environment(Record):
     """Whether what is said once is not all there is to score: turns to come, other seats, or
     a judgement over the whole."""
     staged: bool = False
-    """Whether a folder and processes of the attempt's own are set up for its signals or hooks."""
+    """Whether a signal is given a folder and processes of the attempt's own."""
     judges: tuple[Judge, ...] = ()
     args: tuple[Argument, ...] = ()
 

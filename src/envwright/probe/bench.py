@@ -114,6 +114,8 @@ async def open_bench(
     if judge is not None:
         grant.played = dict.fromkeys(played, judge)
     served = tuple(task for task in tasks if task.unserved is None)
+    if loaded.environment.staged:
+        patience = patience.with_programs()
     stage = Stage(loaded, gateway.open(grant), patience, played)
     try:
         scorer = scorer_for(stage, served)

@@ -1,7 +1,7 @@
 """How much of an environment's misbehaviour is borne, and the count of it."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from envwright.probe.scoring import Tried, Try
 
@@ -24,7 +24,18 @@ class Patience:
     lost_seconds: float = 60.0
     """For all replies that ended their process together, and for starting others instead."""
 
+    def with_programs(self) -> "Patience":
+        """Where scoring runs programs: one that does not end has a limit of the environment's."""
+        return replace(
+            self,
+            reply_seconds=PROGRAMS * self.reply_seconds,
+            first_seconds=PROGRAMS * self.reply_seconds + self.first_seconds,
+            total_seconds=2 * self.total_seconds,
+            lost_seconds=2 * self.lost_seconds,
+        )
 
+
+PROGRAMS = 7
 PATIENT = Patience()
 
 

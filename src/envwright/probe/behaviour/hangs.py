@@ -26,10 +26,11 @@ HANGS = Rule(
     "those in its source among them",
     hit="scoring does not end in time, takes seconds, or its time grows faster than the reply",
     why="training stands still while one rollout is scored",
-    exempt="rewards that run programs may take a few seconds",
+    exempt="rewards that run programs may take a minute",
 )
 SLOW_SECONDS = 2.0
-SLOW_WITH_RUNTIME_SECONDS = 10.0
+SLOW_WITH_RUNTIME_SECONDS = 60.0
+"""A program that does not end is ended by the environment, after a time of its own."""
 NOTICED_SECONDS = 0.05
 """Below this a measurement says nothing of how it grows."""
 FASTER = 3.0
@@ -116,8 +117,10 @@ def late(told: Told) -> Iterator[tuple[Try, str, str]]:
 def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
     usual = statistics.median([time_of(tried) for tried in told.values()] or [0.0])
     limit = max(limit_of(sample), 5 * usual)
+    seen: set[str] = set()
     for each, tried in told.items():
-        if time_of(tried) > limit:
+        if time_of(tried) > limit and each.reply not in seen:
+            seen.add(each.reply)
             taken = f"{time_of(tried):.1f} s"
             yield each, f"takes {taken}, where most replies take {usual:.2g} s", taken
 
