@@ -10,6 +10,7 @@ from envwright.probe.source.flow import REPLY, TRACE, Flow, Scope, chain
 from envwright.probe.source.scoring import own_nodes
 
 ESCAPES = {"escape", "dumps", "sub", "replace", "quoteattr", "b64encode", "repr", "translate"}
+MARKS = re.compile(r"[<>`\"'=#~*_|\[\]{}-]|[A-Za-z]{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +153,20 @@ def has_reply(template: Template) -> bool:
 
 def escapes(node: ast.AST) -> bool:
     return any(
-        isinstance(each, ast.Call) and chain(each.func).rpartition(".")[2] in ESCAPES
+        isinstance(each, ast.Call)
+        and chain(each.func).rpartition(".")[2] in ESCAPES
+        and takes_out_marks(each)
         for each in ast.walk(node)
     )
+
+
+def takes_out_marks(call: ast.Call) -> bool:
+    """Whether what is replaced may be a mark: blanks, zeros and thoughts are none."""
+    named = chain(call.func).rpartition(".")[2] in ("replace", "sub")
+    old = call.args[0] if named and call.args else None
+    if not isinstance(old, ast.Constant) or not isinstance(old.value, str):
+        return True
+    return bool(MARKS.search(old.value)) and "think" not in old.value
 
 
 def assigned(method: Method, name: str) -> list[ast.expr]:
