@@ -12,7 +12,7 @@ from envwright.probe.episode.look import asked_calls
 from envwright.probe.episode.record import chosen, fields_of
 from envwright.probe.episode.tool import Called, Tool
 from envwright.probe.episode.unneeded import demands, read_unneeded
-from envwright.probe.episode.view import in_answers
+from envwright.probe.episode.view import exemplifies, in_answers
 from envwright.probe.source.reckons import only_reckon
 
 KEY = "a" * 64
@@ -134,6 +134,32 @@ def test_a_tool_that_is_called_a_key_tells_the_gold_whatever_it_is_asked():
     case = case_of("What costs a Mango?", "42")
     assert told(case, {"name": "Mango"}, "42", tool="get_answer")
     assert not told(case, {"name": "Mango"}, "42", tool="get_price")
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "tells"),
+    [
+        # The right reply is the example of one.
+        ("COLOUR: teal", "I cannot read that. Reply with MORE or a guess like COLOUR: teal", True),
+        ("teal", "Please answer with one word, for example teal.", True),
+        ("teal", "Write one colour (e.g. 'teal').", True),
+        ("teal", "Wrong format: teal", True),
+        ("<answer>teal</answer>", "You wrote no <answer>teal</answer> yet.", True),
+        # One of all that may be said, another one, or what somebody tells who is asked.
+        ("teal", "Please answer with one word, for example teal or plum.", False),
+        ("teal", "Please answer with one word, for example grey.", False),
+        ("COLOUR: teal", "COLOUR: teal\nSIZE: 7\nThat is what my parcel says.", False),
+        ("teal", "I would like teal curtains.", False),
+        ("teal", "The last line: it was teal.", False),
+        ("teal", "It was teal, and my name is Ann.", False),
+    ],
+)
+def test_an_example_of_a_reply_must_not_be_the_right_one(said: str, text: str, tells: bool):
+    case = case_of("Which colour?", "teal")
+    case = Case(case.task, gold="teal", said=said, best=1.0)
+    assert (exemplifies(case, text, ["teal", "plum"]) is not None) is tells
+    asked = case_of("Which colour: teal or plum?", "teal")
+    assert exemplifies(asked, text, ["teal", "plum"]) is None
 
 
 def test_a_text_that_holds_no_record_has_no_fields():
