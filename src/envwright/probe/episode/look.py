@@ -35,7 +35,7 @@ from envwright.probe.gold import field_of
 from envwright.probe.package.package import read_package
 from envwright.probe.play import Played, reply_of
 from envwright.probe.rule import Extent, Report
-from envwright.probe.source.reckons import only_reckon
+from envwright.probe.source.reckons import ignored_tool, only_reckon
 from envwright.record import Json
 
 EPISODE_RULES = (BREAKS, ESCAPES, UNNEEDED, NO_END, IN_VIEW)
@@ -63,7 +63,8 @@ async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list
         await look_at_turns(bench, sample, found, troubles)
     code = read_package(bench.loaded.source).code if environment.tools else None
     reckon = code is not None and only_reckon(code, environment.tools)
-    reports = [read_unneeded(sample, reckon=reckon)]
+    ignored = ignored_tool(code, environment.tools) if code is not None else None
+    reports = [read_unneeded(sample, reckon=reckon, ignored=ignored)]
     for rule, needed, lack in (
         (BREAKS, bool(environment.tools), "it has no tools"),
         (ESCAPES, bool(environment.tools), "it has no tools"),
