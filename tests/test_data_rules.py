@@ -558,6 +558,42 @@ def test_a_mark_beside_the_right_option_leaks():
     assert found(cases(given)) == ["answer-in-prompt"]
 
 
+def codes(frame: str) -> list[tuple[str, str]]:
+    """A number in two parts, and what is left of it open."""
+    made = [(f"{(7919 * i) % 900000 + 100000}", str(i * i % 10)) for i in range(1, 25)]
+    return [(frame.format(code=c, head=c[:3], tail=c[3:], gold=g), g) for c, g in made]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "Scan: {code}{gold} ok\nNumber: {code}-?\n\nWhat is the check digit?",
+        "Compute the missing digit of {head} {tail}-[?].\n(file {code}{gold}.pdf)",
+        "Complete AB{code}_ by its check digit.\nref=ab-{code}-{gold}",
+        "Fill in the open digit: {head}?{tail}. Booked as {head}{gold}{tail}.",
+        "The part {head}.{tail}.□ has lost its last digit. Tag <{head}.{tail}.{gold}>",
+    ],
+)
+def test_a_code_with_a_gap_leaks_where_it_stands_whole(frame: str):
+    assert found(cases(codes(frame))) == ["answer-in-prompt"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        # Nothing is left open: the number of a part is looked up.
+        "Ticket {code}: the photo {code}-{gold} is blurred. Which photo is it of ticket {code}?",
+        # One of several is to be chosen.
+        "Stock: {code}{gold}, 4711009, 3141592, {tail}{head}5.\nThe label says {code}-?. Which digit is torn off?",
+        "According to the list, {code}{gold} is there. Which digit is missing in {code}-?",
+        # A gap that nothing fills.
+        "Number: {code}-?\nLot: {head}\nWhat is the check digit?",
+    ],
+)
+def test_a_code_that_is_looked_up_is_no_leak(frame: str):
+    assert found(cases(codes(frame))) == []
+
+
 def test_a_system_prompt_that_tells_leaks():
     given = [
         case(i, c.task.prompt, c.gold, system_prompt=f"You are a tutor. Answer: {c.gold}")

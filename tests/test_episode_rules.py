@@ -12,8 +12,8 @@ from envwright.probe.episode.look import asked_calls
 from envwright.probe.episode.record import chosen, fields_of
 from envwright.probe.episode.tool import Called, Tool
 from envwright.probe.episode.unneeded import demands, read_unneeded
-from envwright.probe.episode.view import in_answers
-from envwright.probe.source.reckons import only_reckon
+from envwright.probe.episode.view import exemplifies, in_answers
+from envwright.probe.source.reckons import ignored_tool, only_reckon
 
 KEY = "a" * 64
 RULES = "Decide claims. Deny if the amount is not above the deductible; refer if filed late; approve otherwise."
@@ -136,6 +136,32 @@ def test_a_tool_that_is_called_a_key_tells_the_gold_whatever_it_is_asked():
     assert not told(case, {"name": "Mango"}, "42", tool="get_price")
 
 
+@pytest.mark.parametrize(
+    ("said", "text", "tells"),
+    [
+        # The right reply is the example of one.
+        ("COLOUR: teal", "I cannot read that. Reply with MORE or a guess like COLOUR: teal", True),
+        ("teal", "Please answer with one word, for example teal.", True),
+        ("teal", "Write one colour (e.g. 'teal').", True),
+        ("teal", "Wrong format: teal", True),
+        ("<answer>teal</answer>", "You wrote no <answer>teal</answer> yet.", True),
+        # One of all that may be said, another one, or what somebody tells who is asked.
+        ("teal", "Please answer with one word, for example teal or plum.", False),
+        ("teal", "Please answer with one word, for example grey.", False),
+        ("COLOUR: teal", "COLOUR: teal\nSIZE: 7\nThat is what my parcel says.", False),
+        ("teal", "I would like teal curtains.", False),
+        ("teal", "The last line: it was teal.", False),
+        ("teal", "It was teal, and my name is Ann.", False),
+    ],
+)
+def test_an_example_of_a_reply_must_not_be_the_right_one(said: str, text: str, tells: bool):
+    case = case_of("Which colour?", "teal")
+    case = Case(case.task, gold="teal", said=said, best=1.0)
+    assert (exemplifies(case, text, ["teal", "plum"]) is not None) is tells
+    asked = case_of("Which colour: teal or plum?", "teal")
+    assert exemplifies(asked, text, ["teal", "plum"]) is None
+
+
 def test_a_text_that_holds_no_record_has_no_fields():
     for text in ("", "42", "nothing here", "[1, 2]", '"x"', "Note: one", "{" * 5000, "a: 1\na: 2"):
         assert fields_of(text) == [], text
@@ -236,3 +262,47 @@ def test_a_tool_that_only_reckons_is_not_needed_where_the_gold_alone_is_paid():
     assert read_unneeded(sample).findings == ()
     (found,) = read_unneeded(sample, reckon=True).findings
     assert "2 of 2" in found.statement and "only reckon" in found.statement
+
+
+PAID = "def load_environment():\n    return vf.ToolEnv(tools=[tool], rubric=vf.Rubric(funcs=[paid]))\ndef tool(a: int) -> str:\n    return str(2 * a)\n"
+
+
+@pytest.mark.parametrize(
+    ("paid", "ignored"),
+    [
+        (
+            "def paid(completion, answer):\n    return float(completion[-1]['content'] == answer)\n",
+            True,
+        ),
+        (
+            "def paid(completion, answer, parser):\n    return float('source: tool' in parser.parse_answer(completion))\n",
+            True,
+        ),
+        (
+            "def paid(completion):\n    return float(any(m.get('tool_calls') for m in completion))\n",
+            False,
+        ),
+        (
+            "def paid(completion):\n    return float(any(m['role'] == 'tool' for m in completion))\n",
+            False,
+        ),
+        ("def paid(completion):\n    return float(len(completion) > 2)\n", False),
+        ("def paid(state):\n    return float(state['num_turns'] > 1)\n", False),
+        ("class Rewards(vf.ToolRubric):\n    pass\npaid = Rewards\n", False),
+    ],
+)
+def test_calls_are_ignored_where_nothing_in_the_source_could_read_them(paid: str, ignored: bool):
+    tool = ignored_tool(read_code({"x.py": PAID + paid}), ["tool"])
+    assert (tool is not None) is ignored
+    environment = Environment(
+        kind=Kind.VERIFIERS_V0,
+        name="twice",
+        revision="0" * 64,
+        tasks=TaskCount(count=4, infinite=False),
+        tools=("tool",),
+        rewards=(Signal(name="paid", weight=2.0),),
+    )
+    asked = [case_of("What is twice ten? Call `tool`.", "20"), case_of("Call `tool` for 7.", "14")]
+    sample = Sample(environment, tuple(asked), 2, "the field")
+    assert bool(read_unneeded(sample, reckon=True, ignored=tool).findings) is ignored
+    assert not read_unneeded(sample, reckon=False, ignored=tool).findings

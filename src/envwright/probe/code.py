@@ -190,6 +190,14 @@ class Code:
             return self.by_node[id(module.functions[node.id])]
         return self.function(module.dotted(node))
 
+    def constant(self, module: Module, node: ast.Name) -> ast.expr | None:
+        """What a module assigns to a name, its own or one that it imports; None if unknown."""
+        if node.id in module.constants:
+            return module.constants[node.id]
+        home, _, last = module.imports.get(node.id, "").rpartition(".")
+        found = (m.constants[last] for m in self.modules if m.name == home and last in m.constants)
+        return next(found, None)
+
     def text_of(self, module: Module, node: ast.AST) -> str | None:
         """A text that is written down: a literal, a constant, or a file of the package."""
         match node:

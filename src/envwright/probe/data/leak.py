@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from envwright.finding import Severity, TaskCitation
 from envwright.probe.case import Case
+from envwright.probe.data.blank import filled_elsewhere
 from envwright.probe.data.text import answer_form, asked, holds, leaves, words
 from envwright.probe.found import Hit, quote
 from envwright.probe.rule import Check, Rule
@@ -25,7 +26,8 @@ LEAK = Rule(
     severity=Severity.FAIL,
     tries="The gold is looked for in the prompt where something labels it as the answer: after "
     "“Answer:”, in a solution or a calculation, the reply's own turn, a comment, an id, a mark "
-    "beside an option, or a solved example of the same question.",
+    "beside an option, a whole copy of a code that has a gap, or a solved example of the same "
+    "question.",
     hit="That place holds the task's own gold, and on other tasks theirs.",
     why="The model learns to look for the leak.",
     exempt="Extraction, choice, copying and sorting, whose answer stands rightly in the prompt; "
@@ -271,6 +273,11 @@ def in_mark(case: Case) -> list[str]:
     return [marked[0].strip()] if len(lines) >= 2 and len(marked) == 1 else []
 
 
+def in_blank(case: Case) -> list[str]:
+    """What a whole copy of a code has where the question leaves the code open."""
+    return filled_elsewhere(shown(case))
+
+
 def solved_before(case: Case) -> Leak | None:
     """The question's own words stand twice, and the gold follows the first time."""
     text = shown(case)
@@ -308,5 +315,6 @@ PLACES: tuple[tuple[str, Callable[[Case], list[str]], bool], ...] = (
     ("holds the gold as the end of a solution", in_box, True),
     ("holds a field of the row that explains the gold", in_field, False),
     ("marks the right option", in_mark, False),
+    ("leaves a part of a code open, and holds the whole code elsewhere", in_blank, True),
     ("spells the gold in an id or a file's name", in_token, False),
 )

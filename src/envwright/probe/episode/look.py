@@ -1,6 +1,7 @@
 """The few episodes that the EW6 rules need, played once for all of them."""
 
 import re
+from collections.abc import Sequence
 
 from envwright.finding import Finding
 from envwright.probe.bench import Bench
@@ -21,13 +22,20 @@ from envwright.probe.episode.tool import (
 )
 from envwright.probe.episode.tools import BREAKS, ESCAPES, breaks, escapes, wily_calls
 from envwright.probe.episode.unneeded import UNNEEDED, read_unneeded
-from envwright.probe.episode.view import IN_VIEW, in_answers, in_descriptions, in_records, in_turns
+from envwright.probe.episode.view import (
+    IN_VIEW,
+    in_answers,
+    in_descriptions,
+    in_examples,
+    in_records,
+    in_turns,
+)
 from envwright.probe.evidence import replay
 from envwright.probe.gold import field_of
 from envwright.probe.package.package import read_package
 from envwright.probe.play import Played, reply_of
 from envwright.probe.rule import Extent, Report
-from envwright.probe.source.reckons import only_reckon
+from envwright.probe.source.reckons import ignored_tool, only_reckon
 from envwright.record import Json
 
 EPISODE_RULES = (BREAKS, ESCAPES, UNNEEDED, NO_END, IN_VIEW)
@@ -55,7 +63,8 @@ async def look_at_episodes(bench: Bench, sample: Sample, documents: str) -> list
         await look_at_turns(bench, sample, found, troubles)
     code = read_package(bench.loaded.source).code if environment.tools else None
     reckon = code is not None and only_reckon(code, environment.tools)
-    reports = [read_unneeded(sample, reckon=reckon)]
+    ignored = ignored_tool(code, environment.tools) if code is not None else None
+    reports = [read_unneeded(sample, reckon=reckon, ignored=ignored)]
     for rule, needed, lack in (
         (BREAKS, bool(environment.tools), "it has no tools"),
         (ESCAPES, bool(environment.tools), "it has no tools"),
@@ -127,7 +136,9 @@ async def look_at_turns(
     bench: Bench, sample: Sample, found: dict[str, list[Finding]], troubles: dict[str, str]
 ) -> None:
     cap = bench.loaded.limits.turns
-    for case in sample.cases[:CASES]:
+    golds = [case.gold.strip() for case in sample.cases if case.gold]
+    examples: dict[str, list[Finding]] = {}
+    for case in apart(sample.cases):
         talk = [reply_of(GO_ON)]
         played = await bench.stage.play(case.task, talk, last_again=True)
         command = replay(sample, case.task.index, talk, cap)
@@ -136,7 +147,19 @@ async def look_at_turns(
         elif (trouble := trouble_of(played)) is not None:
             troubles[NO_END.id] = trouble
         field = field_of(case.task.row, None)
-        found[IN_VIEW.id] += in_turns(case, played, field, lambda _, command=command: command)
+        again: Again = lambda _, command=command: command  # noqa: E731 - bound to this case
+        found[IN_VIEW.id] += in_turns(case, played, field, again)
+        examples[case.gold or ""] = [*in_examples(case, played, golds, again)]
+    if len(examples) > 1 and all(examples.values()):
+        # One example alone may be the gold by chance.
+        found[IN_VIEW.id] += [each for some in examples.values() for each in some]
+
+
+def apart(cases: Sequence[Case]) -> list[Case]:
+    """The first few, of different golds where there are such."""
+    first = {case.gold: case for case in reversed(cases)}
+    chosen = sorted(first.values(), key=cases.index)[:CASES]
+    return [*chosen, *(case for case in cases if case not in chosen)][:CASES]
 
 
 def trouble_of(played: Played) -> str | None:

@@ -2,15 +2,17 @@
 
 An answer that has to be looked up is no hit: nobody can say it without the tool. A hit
 is one that follows from the question itself, as simple reckoning shows, or the source of
-the tools: they reckon, and hold nothing that the question does not.
+the tools: they reckon, and hold nothing that the question does not. Where no wording of the
+gold earns all, the source may still show it: nothing there asks whether a tool was called.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from envwright.environment import Environment
-from envwright.finding import Finding, Severity
+from envwright.finding import Basis, Finding, Severity, SourceCitation
 from envwright.probe.case import Case, Sample
 from envwright.probe.evidence import finding, shown
 from envwright.probe.gold import request_of
@@ -24,7 +26,8 @@ UNNEEDED = Rule(
     severity=Severity.WARN,
     tries="the gold at once, without a single call, where the prompt demands a tool",
     hit="it earns the maximum on most tasks, and follows from the numbers of the question, or the "
-    "tools only reckon with what the question says",
+    "tools only reckon with what the question says; or they only reckon, and nothing in the source "
+    "reads whether one was called",
     why="the model learns to guess instead of using the tool",
     exempt="tools that are offered, answers that only the tool can tell",
 )
@@ -90,8 +93,13 @@ def reckoned(numbers: list[float]) -> Iterator[float]:
         yield from (a * b + c, a * b - c, (a + b) * c, (a - b) * c, a + b - c, a * b * c)
 
 
-def read_unneeded(sample: Sample, *, reckon: bool = False) -> Report:
-    """`reckon` says whether the source shows that all its tools do no more."""
+def read_unneeded(
+    sample: Sample, *, reckon: bool = False, ignored: SourceCitation | None = None
+) -> Report:
+    """`reckon` says whether the source shows that all its tools do no more.
+
+    `ignored` is one of them, where the source shows that nothing reads its calls either.
+    """
     environment = sample.environment
     if not environment.tools:
         return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason="it has no tools")
@@ -105,7 +113,11 @@ def read_unneeded(sample: Sample, *, reckon: bool = False) -> Report:
         return Report(rule=UNNEEDED.id, extent=Extent.NOT_APPLICABLE, reason=why)
     paid = [case for case in asked if is_full(environment, case)]
     hits = paid if reckon else [case for case in paid if follows(case)]
-    found = (of(sample, hits, len(asked), reckon),) if len(hits) > MOST * len(asked) else ()
+    found: tuple[Finding, ...] = ()
+    if len(hits) > MOST * len(asked):
+        found = (of(sample, hits, len(asked), reckon),)
+    elif reckon and ignored is not None and len(asked) > MOST * len(sample.cases):
+        found = (unread(sample, ignored),)
     return Report(rule=UNNEEDED.id, tried=len(asked), of=sample.total, findings=found)
 
 
@@ -130,4 +142,17 @@ def of(sample: Sample, hits: list[Case], asked: int, reckon: bool) -> Finding:
         statement=f"the prompt demands a tool, and {shown(case.said, 60)!r} said at once earns "
         f"{case.best:g} on {len(hits)} of {asked} such tasks, {why}",
         quote=f"{case.best:g}",
+    )
+
+
+def unread(sample: Sample, tool: SourceCitation) -> Finding:
+    name = sample.name or shlex.quote(sample.environment.name)
+    return Finding(
+        rule=UNNEEDED.id,
+        severity=UNNEEDED.severity,
+        basis=Basis.PROVEN,
+        statement="the prompt demands a tool, its tools only reckon with what the question says, "
+        "and nothing in the source reads whether one was called",
+        citations=(tool,),
+        reproduce=f"envwright env inspect {name}",
     )

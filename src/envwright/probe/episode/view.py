@@ -1,7 +1,8 @@
 """EW605 answer-in-view: the gold reaches the agent by another way than its prompt."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case
@@ -22,13 +23,22 @@ IN_VIEW = Rule(
     severity=Severity.FAIL,
     tries="tools with empty and plain arguments and with words of the question, tools' "
     "descriptions, and what the environment says before the agent has answered",
-    hit="the gold stands there under the name of an answer, or alone although nothing of the "
-    "question was handed over; or in a record from whose other fields it is to be worked out",
+    hit="the gold stands there under the name of an answer, as the example of a reply, or alone "
+    "although nothing of the question was handed over; or in a record from whose other fields it "
+    "is to be worked out",
     why="the model learns where the key lies",
     exempt="looking the answer up, or reckoning it from what the question says, is what the tool "
     "is for",
 )
 NAMES = r"answer|solution|gold|expected|target|ground[ _]truth|label|correct|secret"
+
+EXAMPLE = (
+    r"\b(?:(?:reply|answer|respon[ds]e?|guess|write|send|say|submit|type|enter|move|line|form(?:at)?)\b"
+    r"[^.!?\n]{0,60}?(?:\b(?:like|such as|for (?:example|instance)|as in)\b|\be\.g\.)"
+    r"|form(?:at)?\b[^.!?\n]{0,60}?:)[^.!?\n]{0,30}?"
+)
+MARKED = ("<", "\\boxed", "####", "{")
+"""How a form begins that nobody speaks in."""
 
 
 def named(gold: str, text: str, field: str | None) -> str | None:
@@ -47,6 +57,24 @@ def shows(case: Case, text: str, field: str | None) -> str | None:
     if text.strip() == gold and len(gold) > 1:
         return text.strip()
     return named(gold, text, field)
+
+
+def exemplifies(case: Case, text: str, golds: Iterable[str]) -> str | None:
+    """Where a text has the right reply for its example of one, or says it in a reply's form.
+
+    Who is asked may well tell the gold in words of their own, and a list of all that may be
+    said holds it rightly: then it holds other tasks' golds, too.
+    """
+    gold, said = (case.gold or "").strip(), (case.said or "").strip()
+    others = (each for each in golds if each != gold)
+    if len(gold) < 2 or has_word(gold, request_of(case.task)):
+        return None
+    if any(has_word(each, text) for each in others):
+        return None
+    if said.startswith(MARKED) and said != gold and said in text:
+        return said
+    found = re.search(rf"{EXAMPLE}(?<!\w){re.escape(gold)}(?!\w)", text, re.IGNORECASE)
+    return found.group(0) if found else None
 
 
 def in_answers(
@@ -108,21 +136,34 @@ def in_descriptions(
 
 def in_turns(case: Case, played: Played, field: str | None, again: Again) -> Iterator[Finding]:
     """What the environment says while there is still a turn to come."""
+    told = (shows(case, said, field) for said in heard(played))
+    yield from (speaking(case, found, again) for found in islice(filter(None, told), 1))
+
+
+def in_examples(
+    case: Case, played: Played, golds: Sequence[str], again: Again
+) -> Iterator[Finding]:
+    """A reply that is right, where the environment only shows what a reply looks like."""
+    told = (exemplifies(case, said, golds) for said in heard(played))
+    yield from (speaking(case, found, again) for found in islice(filter(None, told), 1))
+
+
+def heard(played: Played) -> list[str]:
     trace = played.measured
     steps = trace.steps if trace is not None else ()
     spoke = [place for place, step in enumerate(steps) if step.sampled]
-    heard = [
+    return [
         step.content
         for place, step in enumerate(steps)
         if step.role is Role.USER and spoke and spoke[0] < place < spoke[-1]
     ]
-    found = next(filter(None, (shows(case, said, field) for said in heard)), None)
-    if found is not None:
-        yield tool_finding(
-            IN_VIEW,
-            case,
-            Called("(turn)", {}, found),
-            f"the environment tells the gold while the agent may still answer: "
-            f"{shown(found, 100)!r}",
-            again,
-        )
+
+
+def speaking(case: Case, found: str, again: Again) -> Finding:
+    return tool_finding(
+        IN_VIEW,
+        case,
+        Called("(turn)", {}, found),
+        f"the environment tells the gold while the agent may still answer: {shown(found, 100)!r}",
+        again,
+    )

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from envwright.finding import Severity
 from envwright.probe.code import Method, Module
@@ -15,8 +15,10 @@ from envwright.probe.source.template import (
     Template,
     escapes,
     filled,
+    has_reply,
     joined,
     pieces_of,
+    returned,
     template_of,
 )
 
@@ -148,14 +150,14 @@ def written(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
         for node, pieces in put_together(scope.method):
             whole = filled(flow, scope, node, 0)
             inner.update(id(n) for piece in pieces for n in ast.walk(piece))
-            if any(isinstance(p, Hole) and p.reply for p in whole):
+            if has_reply(whole):
                 yield scope.method.module, pieces[0], whole, around
         for node in own_nodes(scope.method):
             if id(node) in inner or not isinstance(node, ast.expr) or is_aside(flow, scope, node):
                 inner.update(id(n) for n in ast.walk(node)) if is_talk(node) else None
                 continue
             template = template_of(flow, scope, node)
-            if template is not None and any(isinstance(p, Hole) and p.reply for p in template):
+            if template is not None and has_reply(template):
                 inner.update(id(n) for n in ast.walk(node))
                 yield scope.method.module, node, template, around
 
@@ -238,15 +240,45 @@ def declared(flow: Flow) -> Iterator[tuple[Module, ast.AST, Template, str]]:
                     pass
     for module in flow.code.modules:
         for node in module.nodes:
-            match node:
-                case ast.keyword(arg="judge_prompt", value=value):
-                    yield from gapped(flow, module, value, value, {"response"})
-                case _:
-                    pass
+            if not isinstance(node, ast.Call):
+                continue
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            if (value := given.get("judge_prompt")) is not None:
+                read = reader_of(flow, module, given.get("parser"))
+                yield from gapped(flow, module, value, value, {"response": read})
+
+
+def reader_of(flow: Flow, module: Module, parser: ast.expr | None) -> Template:
+    """What the parser of a judge's rubric makes of the reply before the judge is shown it."""
+    bare: Template = [Hole(reply=True, name="response")]
+    if isinstance(parser, ast.Name):
+        made = [
+            node.value
+            for node in module.nodes
+            if isinstance(node, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == parser.id for t in node.targets)
+        ]
+        parser = made[0] if len(made) == 1 else None
+    if not isinstance(parser, ast.Call):
+        return bare
+    name = chain(parser.func).rpartition(".")[2]
+    own = [
+        method
+        for wanted in ("parse_answer", "parse")
+        for method in flow.code.methods
+        if method.owner and method.owner.name == name and method.node.name == wanted
+    ]
+    handed = [*parser.args, *(k.value for k in parser.keywords if k.arg == "extract_fn")]
+    readers = own or [m for each in handed if (m := flow.code.named(module, each)) is not None]
+    if not readers:
+        return bare
+    said = [p for p in readers[0].parameters if p not in ("self", "cls")]
+    flow.analyse(readers[0], dict.fromkeys(said, frozenset({REPLY})))
+    return returned(flow, readers[0]) or bare
 
 
 def gapped(
-    flow: Flow, module: Module, node: ast.AST, value: ast.expr, gaps: set[str]
+    flow: Flow, module: Module, node: ast.AST, value: ast.expr, gaps: Mapping[str, Template]
 ) -> Iterator[tuple[Module, ast.AST, Template, str]]:
     text = flow.code.text_of(module, value)
     if text is None:
@@ -254,7 +286,8 @@ def gapped(
     parts: Template = []
     end = 0
     for found in re.finditer(r"\{(\w+)\}", text):
-        parts += [text[end : found.start()], Hole(found.group(1) in gaps, name=found.group(1))]
+        name = found.group(1)
+        parts += [text[end : found.start()], *gaps.get(name, [Hole(reply=False, name=name)])]
         end = found.end()
     yield module, place_of(module, node, value), joined([*parts, text[end:]]), text
 
@@ -266,16 +299,16 @@ def place_of(module: Module, node: ast.AST, value: ast.expr) -> ast.AST:
     return node
 
 
-def reply_gaps(flow: Flow) -> set[str]:
-    """The names under which the reply is handed to a judge."""
-    gaps: set[str] = set()
+def reply_gaps(flow: Flow) -> dict[str, Template]:
+    """The names under which the reply is handed to a judge, and what is made of it before."""
+    gaps: dict[str, Template] = {}
     for scope in list(flow.scopes.values()):
         for node in own_nodes(scope.method):
-            if isinstance(node, ast.Call) and asks_judge(flow.code, scope.method, node):
-                handed = [k for k in node.keywords if k.arg and k.arg != "trace"]
-                gaps.update(
-                    str(k.arg)
-                    for k in handed
-                    if flow.labels(scope, k.value) & {REPLY, TRACE} and not escapes(k.value)
-                )
+            if not isinstance(node, ast.Call) or not asks_judge(flow.code, scope.method, node):
+                continue
+            for name, value in ((k.arg, k.value) for k in node.keywords):
+                said = flow.labels(scope, value) & {REPLY, TRACE} and not escapes(value)
+                if name and name != "trace" and said:
+                    made = filled(flow, scope, value, 0)
+                    gaps[name] = made if has_reply(made) else [Hole(reply=True, name=name)]
     return gaps

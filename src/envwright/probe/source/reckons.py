@@ -9,6 +9,7 @@ import builtins
 import re
 from collections.abc import Iterator, Sequence
 
+from envwright.finding import SourceCitation
 from envwright.probe.code import Code, Method
 from envwright.probe.source.scoring import own_nodes
 
@@ -122,3 +123,39 @@ def is_sign(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and len(node.value) <= 2
     return isinstance(node, ast.Name | ast.Attribute | ast.Lambda)
+
+
+COUNTS = re.compile(
+    r"tool_?(call|rubric|use|result|message|role|arg)|tool$|calls?$|called|uses$|used$|turns?$"
+    r"|steps?$|trajectory|nodes$|branches|messages$|responses$|^role$|^env_response$|^stateful",
+    re.I,
+)
+"""Names under which code learns whether a tool was called."""
+
+
+def ignored_tool(code: Code, tools: Sequence[str]) -> SourceCitation | None:
+    """The first tool, if nothing besides the tools could ask what was called.
+
+    On the safe side, too: a name that may be about calls is taken to be.
+    """
+    own = [method for name in tools if (method := tool_named(code, name)) is not None]
+    inside = {id(n) for method in own for n in ast.walk(method.node)}
+    nodes = (n for module in code.modules for n in module.nodes if id(n) not in inside)
+    if not own or any(may_count(node, tools) for node in nodes):
+        return None
+    return own[0].module.cite(own[0].node)
+
+
+def may_count(node: ast.AST, tools: Sequence[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="len" | "enumerate"), args=[ast.Name(id="completion"), *_]):
+            return True
+        case ast.Name(id=said) | ast.Attribute(attr=said) | ast.arg(arg=said):
+            pass
+        case ast.FunctionDef(name=said) | ast.AsyncFunctionDef(name=said):
+            pass
+        case ast.Constant(value=str(said)):
+            pass
+        case _:
+            return False
+    return said not in tools and " " not in said and COUNTS.search(said) is not None

@@ -10,6 +10,7 @@ from envwright.probe.source.flow import REPLY, TRACE, Flow, Scope, chain
 from envwright.probe.source.scoring import own_nodes
 
 ESCAPES = {"escape", "dumps", "sub", "replace", "quoteattr", "b64encode", "repr", "translate"}
+MARKS = re.compile(r"[<>`\"'=#~*_|\[\]{}-]|[A-Za-z]{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ def filled(
             inner = template_of(flow, scope, made[0], depth + 1)
             if inner is None and not escaped:
                 escaped = escapes(made[0])
+    if inner is None and isinstance(node, ast.Call) and depth < 4:
+        own = flow.code.called(scope.method, node)
+        if own is not None:
+            flow.pass_to(scope, own, node)
+            inner = returned(flow, own, depth + 1)
     if inner is not None:
         return inner
     reply = bool(flow.labels(scope, node) & {REPLY, TRACE})
@@ -117,11 +123,50 @@ def filled(
     return [Hole(reply, escaped or escapes(node), name)]
 
 
+def returned(flow: Flow, method: Method, depth: int = 0) -> Template | None:
+    """The one text with the reply in it that a function makes; None when it makes no such text.
+
+    What it returns besides is without the reply: an empty text, a refusal.
+    """
+    scopes = [s for s in list(flow.scopes.values()) if s.method.node is method.node]
+    made: list[Template] = []
+    for node in own_nodes(method):
+        if not isinstance(node, ast.Return) or node.value is None:
+            continue
+        for value in outcomes(node.value):
+            whole = next((w for s in scopes if has_reply(w := filled(flow, s, value, depth))), None)
+            if whole is not None:
+                made.append(whole)
+    return made[0] if len(made) == 1 and len(made[0]) > 1 else None
+
+
+def outcomes(node: ast.expr) -> list[ast.expr]:
+    """Both sides of `a if b else c`."""
+    if isinstance(node, ast.IfExp):
+        return [*outcomes(node.body), *outcomes(node.orelse)]
+    return [node]
+
+
+def has_reply(template: Template) -> bool:
+    return any(isinstance(part, Hole) and part.reply for part in template)
+
+
 def escapes(node: ast.AST) -> bool:
     return any(
-        isinstance(each, ast.Call) and chain(each.func).rpartition(".")[2] in ESCAPES
+        isinstance(each, ast.Call)
+        and chain(each.func).rpartition(".")[2] in ESCAPES
+        and takes_out_marks(each)
         for each in ast.walk(node)
     )
+
+
+def takes_out_marks(call: ast.Call) -> bool:
+    """Whether what is replaced may be a mark: blanks, zeros and thoughts are none."""
+    named = chain(call.func).rpartition(".")[2] in ("replace", "sub")
+    old = call.args[0] if named and call.args else None
+    if not isinstance(old, ast.Constant) or not isinstance(old.value, str):
+        return True
+    return bool(MARKS.search(old.value)) and "think" not in old.value
 
 
 def assigned(method: Method, name: str) -> list[ast.expr]:

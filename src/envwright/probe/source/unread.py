@@ -34,6 +34,8 @@ class Value:
 
 UNKNOWN = Value(Kind.UNKNOWN)
 SAID = Value(Kind.SAID)
+SOME = "…"
+"""One of several, whichever."""
 
 
 class Unreadable(Exception):
@@ -75,17 +77,58 @@ SAFE: dict[str, Callable[..., Any]] = {
 }
 
 
+COPIES = {f"builtins.{n}" for n in ("str", "list", "repr", "tuple", "set", "sorted", "frozenset")}
+QUANTIFIERS = {"builtins.any", "builtins.all", "builtins.sum"}
+MUTATORS = {"append", "extend", "add", "update", "insert", "setdefault", "pop", "remove", "discard"}
+
+
 def default(value: Value) -> Value:
     return Value(value.kind, value.known, True) if value.kind is Kind.KNOWN else value
 
 
 def unbound(state: State, node: ast.stmt) -> State:
-    """Nothing is known of the names that it gives a value to."""
-    for target in ast.iter_child_nodes(node):
-        for each in ast.walk(target):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                state = state.bound(each.id, UNKNOWN)
+    """Nothing is known of the names that it gives a value to, or a part of one."""
+    for each in ast.walk(node):
+        match each:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+            ):
+                state = state.bound(name, UNKNOWN)
+            case _:
+                pass
     return state
+
+
+def changed(state: State, node: ast.expr) -> State:
+    """Nothing is known of a list that something was put into."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in MUTATORS:
+            return state.bound(name, UNKNOWN)
+        case _:
+            return state
+
+
+def is_instance(value: Value, kinds: str) -> Value:
+    """What `isinstance` says of nothing, of an empty list and of a table."""
+    missing = value.kind is Kind.KNOWN and value.by_default
+    if value.kind is Kind.TABLE:
+        return Value(Kind.KNOWN, True, True) if "dict" in kinds else UNKNOWN
+    if missing and value.known is None:
+        return Value(Kind.KNOWN, "None" in kinds, True)
+    if missing and isinstance(value.known, tuple) and "list" in kinds:
+        return Value(Kind.KNOWN, True, True)
+    return UNKNOWN
+
+
+def quantified(name: str, value: Value) -> Value:
+    """`any`, `all` and `sum` over nothing, or over what is false for each."""
+    if isinstance(value.known, tuple):
+        made: Any = 0 if name.endswith("sum") else name.endswith("all")
+        return UNKNOWN if value.known else Value(Kind.KNOWN, made, True)
+    if name.endswith("sum"):
+        return UNKNOWN if value.known else Value(Kind.KNOWN, 0, True)
+    return Value(Kind.KNOWN, bool(value.known), True)
 
 
 def unary(op: ast.unaryop, value: Value) -> Value:
@@ -144,6 +187,8 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool | None:
                 return left > right
             case ast.GtE():
                 return left >= right
+            case ast.In() | ast.NotIn() if isinstance(right, tuple) and (not right or left != SOME):
+                return (left in right) is isinstance(op, ast.In)
             case _:
                 return None
     except TypeError:
@@ -196,3 +241,39 @@ def of_text(name: str, said: Value) -> Value:
     if name in ("index", "json"):
         raise Unreadable
     return said
+
+
+def given_text(mood: Mood, name: str, args: list[Value]) -> Value | None:
+    """What reads a text and finds nothing in it."""
+    if name in ("search", "match", "fullmatch"):
+        return Value(Kind.KNOWN, None, True)
+    if name in ("findall", "finditer"):
+        return Value(Kind.KNOWN, (), True)
+    if name == "get":
+        return default(args[1]) if len(args) > 1 else Value(Kind.KNOWN, None, True)
+    if name in ("loads", "model_validate_json", "literal_eval", "safe_load"):
+        if mood is Mood.EMPTY_JSON:
+            return Value(Kind.TABLE)
+        raise Unreadable
+    return SAID if name in ("sub", "subn", "unescape") else None
+
+
+def of_name(name: str, args: list[Value]) -> Value:
+    """A function of the language."""
+    first = args[0] if args else UNKNOWN
+    if name in ("builtins.float", "builtins.int", "decimal.Decimal"):
+        if first.kind is Kind.SAID:
+            raise Unreadable
+        if first.kind is Kind.KNOWN and first.known is None and first.by_default:
+            raise Unreadable
+    if name in COPIES and (first.kind is Kind.SAID or isinstance(first.known, tuple)):
+        return first
+    if name in QUANTIFIERS and first.kind is Kind.KNOWN and first.by_default:
+        return quantified(name, first)
+    if name in SAFE and all(a.kind is Kind.KNOWN and a.known != SOME for a in args):
+        try:
+            made = SAFE[name](*(a.known for a in args))
+        except (TypeError, ValueError, ArithmeticError):
+            return UNKNOWN
+        return Value(Kind.KNOWN, made, any(a.by_default for a in args))
+    return UNKNOWN

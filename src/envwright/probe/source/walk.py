@@ -9,8 +9,8 @@ import ast
 from envwright.probe.code import Code, Method
 from envwright.probe.source.flow import asks_judge, chain, made_of
 from envwright.probe.source.unread import (
-    SAFE,
     SAID,
+    SOME,
     UNKNOWN,
     Kind,
     Mood,
@@ -20,9 +20,13 @@ from envwright.probe.source.unread import (
     Value,
     arithmetic,
     both,
+    changed,
     compared,
     default,
+    given_text,
     is_any,
+    is_instance,
+    of_name,
     of_text,
     taken,
     unary,
@@ -83,7 +87,7 @@ class Walk:
                 return [self.assign(method, node, state)]
             case ast.Expr(value=value):
                 self.value(method, value, state)
-                return [state]
+                return [changed(state, value)]
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.branch(method, test, body, orelse, state, ends)
             case ast.Match(subject=subject, cases=cases):
@@ -98,8 +102,7 @@ class Walk:
                 return self.block(method, body, [state], ends)
             case ast.For() | ast.While() | ast.AsyncFor():
                 # A loop over what is there may run or not; retries end as their last round does.
-                once = self.loop(method, node, state, ends)
-                return [*once, state]
+                return [*self.loop(method, node, state, ends), state]
             case _:
                 return [state]
 
@@ -124,7 +127,10 @@ class Walk:
     ) -> list[State]:
         inside = state
         if isinstance(node, ast.For | ast.AsyncFor) and isinstance(node.target, ast.Name):
-            inside = state.bound(node.target.id, UNKNOWN)
+            source = self.value(method, node.iter, state)
+            if source.known == () and source.by_default:
+                return [state.chosen()]
+            inside = state.bound(node.target.id, SAID if source.kind is Kind.SAID else UNKNOWN)
         return self.block(method, node.body, [inside], ends)
 
     def branch(
@@ -205,22 +211,51 @@ class Walk:
                     return UNKNOWN
                 made = self.value(method, body if chosen.known else orelse, state)
                 return default(made) if chosen.by_default else made
-            case ast.GeneratorExp() | ast.ListComp():
+            case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
                 return self.each_of(method, node, state)
+            case _:
+                return self.literal(method, node, state)
+
+    def literal(self, method: Method, node: ast.expr, state: State) -> Value:
+        match node:
+            case ast.Dict(keys=[]) if state.default:
+                # Put in the place of what could not be read.
+                return Value(Kind.TABLE)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                each = [self.value(method, part, state) for part in parts]
+                if any(one.kind is not Kind.KNOWN for one in each):
+                    return UNKNOWN
+                return Value(Kind.KNOWN, tuple(one.known for one in each))
             case _:
                 return UNKNOWN
 
     def constant(self, method: Method, node: ast.Name) -> Value:
-        made = method.module.constants.get(node.id)
-        return Value(Kind.KNOWN, made.value) if isinstance(made, ast.Constant) else UNKNOWN
+        made = self.code.constant(method.module, node)
+        match made:
+            case ast.Constant(value=known):
+                return Value(Kind.KNOWN, known)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+                known = [part.value for part in parts if isinstance(part, ast.Constant)]
+                return Value(Kind.KNOWN, tuple(known)) if len(known) == len(parts) else UNKNOWN
+            case _:
+                return UNKNOWN
 
-    def each_of(self, method: Method, node: ast.GeneratorExp | ast.ListComp, state: State) -> Value:
+    def each_of(
+        self, method: Method, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, state: State
+    ) -> Value:
         """`any(word in said for word in WORDS)`: what holds for one holds for each."""
         for part in node.generators:
             source = self.value(method, part.iter, state)
+            if source.kind is Kind.KNOWN and source.known == ():
+                return source
             for name in (n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)):
-                inner = SAID if source.kind is Kind.SAID else Value(Kind.KNOWN, "…")
+                inner = SAID if source.kind is Kind.SAID else Value(Kind.KNOWN, SOME)
                 state = state.bound(name, inner)
+            kept = [self.value(method, test, state) for test in part.ifs]
+            if none := [k for k in kept if k.kind is Kind.KNOWN and not k.known]:
+                return Value(Kind.KNOWN, (), none[0].by_default)
+            if kept:
+                return UNKNOWN
         return self.value(method, node.elt, state)
 
     def item(self, base: Value, key: Value) -> Value:
@@ -238,6 +273,8 @@ class Walk:
     def call(self, method: Method, node: ast.Call, state: State) -> Value:
         args = [self.value(method, a, state) for a in node.args]
         name = method.module.dotted(node.func) or ""
+        if name == "builtins.isinstance" and len(node.args) == 2:
+            return is_instance(args[0], ast.unparse(node.args[1]))
         if asks_judge(self.code, method, node):
             if self.mood is Mood.RAISED:
                 raise Unreadable
@@ -250,7 +287,7 @@ class Walk:
             made = self.of_method(node.func.attr, base, args)
             if made is not None:
                 return made
-        return self.of_name(name, args)
+        return of_name(name, args)
 
     def judged(self, method: Method, node: ast.Call) -> Value:
         """What a judge's call gives: its text, and what its own `parse` makes of it."""
@@ -307,38 +344,5 @@ class Walk:
         if base.kind is Kind.KNOWN and base.known is None and base.by_default:
             raise Unreadable
         if any(a.kind is Kind.SAID for a in args):
-            return self.given_text(name, args)
+            return given_text(self.mood, name, args)
         return None
-
-    def given_text(self, name: str, args: list[Value]) -> Value | None:
-        """What reads a text and finds nothing in it."""
-        if name in ("search", "match", "fullmatch"):
-            return Value(Kind.KNOWN, None, True)
-        if name in ("findall", "finditer"):
-            return Value(Kind.KNOWN, (), True)
-        if name == "get":
-            return default(args[1]) if len(args) > 1 else Value(Kind.KNOWN, None, True)
-        if name in ("loads", "model_validate_json", "literal_eval", "safe_load"):
-            if self.mood is Mood.EMPTY_JSON:
-                return Value(Kind.TABLE)
-            raise Unreadable
-        return SAID if name in ("sub", "subn", "unescape") else None
-
-    def of_name(self, name: str, args: list[Value]) -> Value:
-        first = args[0] if args else UNKNOWN
-        if name in ("builtins.float", "builtins.int", "decimal.Decimal"):
-            if first.kind is Kind.SAID:
-                raise Unreadable
-            if first.kind is Kind.KNOWN and first.known is None and first.by_default:
-                raise Unreadable
-        if name in ("builtins.str", "builtins.list", "builtins.repr") and first.kind is Kind.SAID:
-            return first
-        if name == "builtins.any" and first.kind is Kind.KNOWN and first.by_default:
-            return first
-        if name in SAFE and all(a.kind is Kind.KNOWN for a in args):
-            try:
-                made = SAFE[name](*(a.known for a in args))
-            except (TypeError, ValueError, ArithmeticError):
-                return UNKNOWN
-            return Value(Kind.KNOWN, made, any(a.by_default for a in args))
-        return UNKNOWN
