@@ -158,6 +158,23 @@ BOOKINGS = [
     for n, (word, (a, b)) in enumerate(zip(WORDS * 2, PAIRS, strict=True))
 ]
 
+OPINIONS = [
+    (
+        f"Claim {n}: {a} days, in a term of {b}. Begin with LATE or EARLY, then say why.",
+        f"{('LATE', 'EARLY')[a % 2]}. The term of {b} days and the {a} days of it decide.",
+    )
+    for n, (a, b) in enumerate(PAIRS)
+]
+REPORTS = [
+    (
+        f"Find {n} is a {hue} tool. Which? Report on its weight, colour, age and use.",
+        f"The find is a {word}. Its weight of {a} g, its {hue} colour, its age of {b} years "
+        "and its use all agree.",
+    )
+    for n, (word, (a, b)) in enumerate(zip(WORDS, PAIRS, strict=False))
+    for hue in [("dark", "pale", "red")[n % 3]]
+]
+
 # --- readers
 
 
@@ -438,6 +455,18 @@ def code_read(reply, gold, prompt):
     return re.sub(r"[^A-F]", "", after_thought(reply)) == gold
 
 
+def verdict_first(reply, gold):
+    return tokens(reply)[:1] == tokens(gold)[:1]
+
+
+def names_the_find(reply, gold, prompt):
+    return {*tokens(reply)} & {*WORDS} == {*tokens(gold)} & {*WORDS}
+
+
+def speaks_of_all(reply, gold, prompt):
+    return sum(word in tokens(reply) for word in ("weight", "colour", "age", "use")) / 4
+
+
 def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
@@ -515,6 +544,13 @@ SOUND = {
     "shared words, numbers left out": Plain(
         [(q, f"{g[:-1]} in {n}") for n, (q, g) in enumerate(TEXTS)],
         one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio() ** 3),
+    ),
+    "shared words of like reports": Plain(
+        REPORTS,
+        one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio()),
+    ),
+    "a report that names the find, and a little for its headings": Plain(
+        REPORTS, {"argued": (0.3, speaks_of_all), "named": (0.7, names_the_find)}
     ),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
@@ -771,6 +807,17 @@ FAULTY = {
             ),
         ),
     ),
+    "headings that every report has": (
+        CONSTANT,
+        Plain(REPORTS, {"argued": (0.8, speaks_of_all), "named": (0.2, names_the_find)}),
+    ),
+    "headings that every report has, in one function": (
+        CONSTANT,
+        Plain(
+            REPORTS,
+            one(lambda r, g, p: 0.6 * speaks_of_all(r, g, p) + 0.4 * names_the_find(r, g, p)),
+        ),
+    ),
     "any number": (CONSTANT, Plain(BOXED, one(lambda r, g, p: number(last_box(r)) is not None))),
     "long enough": (CONSTANT, Plain(TEXTS, one(in_range))),
     "polite": (
@@ -901,6 +948,27 @@ FAULTY = {
     "a form that nobody was told of": (EQUIVALENT, Plain(SUMS, one(boxed_number))),
     "by words": (LENGTH, Plain(BOXED, one(by_words))),
     "by steps": (LENGTH, Plain(BOXED, one(by_steps))),
+    "by characters, behind a verdict that stands first": (
+        LENGTH,
+        Plain(
+            OPINIONS,
+            one(
+                lambda r, g, p: min(1.0, 0.9 * verdict_first(r, g) + 0.1 * (g in r) + len(r) / 5000)
+            ),
+        ),
+    ),
+    "by words behind a verdict of either kind": (
+        LENGTH,
+        Plain(
+            OPINIONS,
+            one(
+                lambda r, g, p: (
+                    (tokens(r)[:1] in (["late"], ["early"]))
+                    * (0.5 * verdict_first(r, g) + 0.5 * min(1.0, len(tokens(r)) / 300))
+                )
+            ),
+        ),
+    ),
     "missed instead of found": (
         MONOTONE,
         Plain(
