@@ -175,6 +175,11 @@ REPORTS = [
     for hue in [("dark", "pale", "red")[n % 3]]
 ]
 
+SEVENTHS = [
+    (f"What is a seventh of {a * b}, to one decimal place? The number only.", f"{a * b / 7:.1f}")
+    for a, b in PAIRS
+]
+
 # --- readers
 
 
@@ -467,6 +472,15 @@ def speaks_of_all(reply, gold, prompt):
     return sum(word in tokens(reply) for word in ("weight", "colour", "age", "use")) / 4
 
 
+def seventh(reply, gold, prompt):
+    said = number(after_thought(reply))
+    return said is not None and abs(said - int(re.findall(r"\d+", prompt)[0]) / 7) < 0.01
+
+
+def one_place(reply, gold, prompt):
+    return re.fullmatch(r"\d+\.\d", after_thought(reply)) is not None
+
+
 def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
@@ -551,6 +565,18 @@ SOUND = {
     ),
     "a report that names the find, and a little for its headings": Plain(
         REPORTS, {"argued": (0.3, speaks_of_all), "named": (0.7, names_the_find)}
+    ),
+    "a game in which a number is not enough": Plain(
+        SEVENTHS, {"right": (0.9, seventh), "form": (0.1, one_place)}, episodic=True
+    ),
+    "tasks of different worth, and a little for the form": Plain(
+        SEVENTHS,
+        one(
+            lambda r, g, p: (
+                0.1 * one_place(r, g, p)
+                + (0.9 if "7" in p else 0.3) * (number(after_thought(r)) == float(g))
+            )
+        ),
     ),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
@@ -925,6 +951,27 @@ FAULTY = {
     "never, but for the form": (
         GOLD,
         Plain(TAGGED, {"form": (0.2, has_tags), "correct": (0.8, lambda r, g, p: 0.0)}),
+    ),
+    "a finer number than is asked for": (
+        GOLD,
+        Plain(SEVENTHS, {"right": (0.9, seventh), "form": (0.1, one_place)}),
+    ),
+    "a finer number than is asked for, in one function": (
+        GOLD,
+        Plain(SEVENTHS, one(lambda r, g, p: 0.8 * seventh(r, g, p) + 0.2 * one_place(r, g, p))),
+    ),
+    "a finer number than is asked for, at the end of an episode": (
+        GOLD,
+        Plain(
+            SEVENTHS,
+            {"right": (0.9, seventh), "form": (0.1, one_place)},
+            episodic=True,
+            alone=frozenset(("right", "form")),
+        ),
+    ),
+    "a number that is never right, but in form": (
+        GOLD,
+        Plain(SEVENTHS, {"right": (0.9, lambda r, g, p: 0.0), "form": (0.1, one_place)}),
     ),
     "as it stands": (EQUIVALENT, Plain(CITIES, one(as_shown))),
     "in this case": (
