@@ -481,6 +481,18 @@ def one_place(reply, gold, prompt):
     return re.fullmatch(r"\d+\.\d", after_thought(reply)) is not None
 
 
+def behind(label):
+    """What the last line says behind it, and nothing else."""
+
+    def reward(reply, gold, prompt):
+        line = (after_thought(reply).splitlines() or [""])[-1].strip(" .`*$")
+        said = line.removeprefix(label).strip(" .`*$()").replace(",", "")
+        same = said.upper() == gold or number(said) == (number(gold) or "no number")
+        return line.startswith(label) and same
+
+    return reward
+
+
 def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
@@ -523,6 +535,14 @@ SOUND = {
     ),
     "a layout, many of which are right": Plain(LAYOUTS, one(layout)),
     "an amount behind a label that the gold has too": Plain(TOTALS, one(total)),
+    "an amount behind a word": Plain(
+        [(f"{q} End with a line of the form\nGRAMS <number>\nwithout a unit.", g) for q, g in SUMS],
+        one(behind("GRAMS")),
+    ),
+    "a letter behind a label": Plain(
+        [(f"{q[:-18]} End with a line of the form\nMineral: X\n", g) for q, g in LETTERS],
+        one(behind("Mineral:")),
+    ),
     "worked solutions": Plain(SOLVED, one(after_hashes)),
     "dates": Plain(DATES, one(iso_date)),
     "an order that is part of the matter": Plain(

@@ -22,7 +22,7 @@ from envwright.probe.behaviour.output import Output
 from envwright.probe.behaviour.parts import NO_CODE, Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
-from envwright.probe.behaviour.reach import reads_the_reply_alone
+from envwright.probe.behaviour.reach import reads_the_reply_alone, starts_programs
 from envwright.probe.behaviour.repeats import (
     NOT_DETERMINISTIC,
     REMEMBERS,
@@ -117,7 +117,7 @@ async def run_probes(
     ]
     reports += [
         cut_short(report, stopped) if stopped is not None else report
-        for probe in (Raises(), Hangs())
+        for probe in (Raises(), Hangs(programs=starts_programs(code)))
         for report in probe.read(sample, told)
     ]
     reports += read_repeats(sample, repeated)

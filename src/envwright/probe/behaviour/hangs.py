@@ -29,7 +29,7 @@ HANGS = Rule(
     exempt="rewards that run programs may take a few seconds",
 )
 SLOW_SECONDS = 2.0
-SLOW_WITH_RUNTIME_SECONDS = 10.0
+SLOW_WITH_PROGRAMS_SECONDS = 10.0
 NOTICED_SECONDS = 0.05
 """Below this a measurement says nothing of how it grows."""
 FASTER = 3.0
@@ -45,6 +45,10 @@ class Hangs:
     """Its tries are made one family at a time, until it is clear: see `families`."""
 
     rules = (HANGS,)
+
+    def __init__(self, *, programs: bool = False) -> None:
+        self.programs = programs
+        """Whether its code starts some itself."""
 
     def families(self, sample: Sample, suspected: Sequence[str] = ()) -> Iterator[list[Try]]:
         """Tries that belong together; after one that hangs the rest adds nothing.
@@ -64,7 +68,9 @@ class Hangs:
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
         cases = {case.task.index: case for case in sample.cases}
-        slow = [*late(told), *lasting(sample, told)][:MOST_FINDINGS]
+        with_programs = self.programs or sample.environment.staged
+        limit = SLOW_WITH_PROGRAMS_SECONDS if with_programs else SLOW_SECONDS
+        slow = [*late(told), *lasting(limit, told)][:MOST_FINDINGS]
         found: list[Finding] = [
             finding(
                 HANGS,
@@ -77,7 +83,7 @@ class Hangs:
             for each, what, quote in slow
         ]
         if not found:
-            found = [*growths(sample, told), *always(sample, told, cases)][:1]
+            found = [*growths(sample, told), *always(sample, told, cases, limit)][:1]
         return [
             Report(
                 rule=HANGS.id,
@@ -113,19 +119,19 @@ def late(told: Told) -> Iterator[tuple[Try, str, str]]:
             yield each, f"does not end: {shown(tried.ended, 300)}", tried.ended
 
 
-def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
+def lasting(least: float, told: Told) -> Iterator[tuple[Try, str, str]]:
     usual = statistics.median([time_of(tried) for tried in told.values()] or [0.0])
-    limit = max(limit_of(sample), 5 * usual)
+    limit = max(least, 5 * usual)
     for each, tried in told.items():
         if time_of(tried) > limit:
             taken = f"{time_of(tried):.1f} s"
             yield each, f"takes {taken}, where most replies take {usual:.2g} s", taken
 
 
-def always(sample: Sample, told: Told, cases: dict[int, Case]) -> Iterator[Finding]:
+def always(sample: Sample, told: Told, cases: dict[int, Case], limit: float) -> Iterator[Finding]:
     """A reward that is slow on whatever is said."""
     times = [time_of(tried) for tried in told.values() if tried.reward is not None]
-    if not times or (usual := statistics.median(times)) < limit_of(sample) / 2:
+    if not times or (usual := statistics.median(times)) < limit / 2:
         return
     each, tried = max(told.items(), key=lambda one: time_of(one[1]))
     yield finding(
@@ -175,7 +181,3 @@ def projected(times: Sequence[float]) -> float:
 def time_of(tried: Tried) -> float:
     """A reward that hardly works while it takes its time waits, and that is its own time."""
     return tried.cpu_seconds if tried.cpu_seconds >= WORKS * tried.seconds else tried.seconds
-
-
-def limit_of(sample: Sample) -> float:
-    return SLOW_WITH_RUNTIME_SECONDS if sample.environment.staged else SLOW_SECONDS
