@@ -185,10 +185,10 @@ def is_by_reply(pay: Pay, case: Case) -> bool:
     if not (environment.tools or environment.episodic):
         return not asks(CODE, case.task)
     tried = pay.tried(case, case.said or "")
-    parts = {} if tried is None else tried.parts
-    unpaid = [
-        each.name for each in environment.rewards if each.weight > 0 and not parts.get(each.name)
-    ]
+    if tried is None:
+        return False
+    paid = {name for name, value in tried.parts.items() if value}
+    unpaid = {each.name for each in environment.rewards if each.weight > 0} - paid
     return bool(unpaid) and pay.sample.alone.issuperset(unpaid)
 
 
