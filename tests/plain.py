@@ -6,7 +6,7 @@ Nothing is loaded and no process is started, so that hundreds of rewards can be 
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from envwright.environment import Environment, Kind, Signal, Task, TaskCount
 from envwright.finding import Severity
@@ -29,6 +29,7 @@ class Plain:
     rewards: dict[str, tuple[float, Reward]]
     system: str | None = None
     episodic: bool = False
+    alone: frozenset[str] = frozenset()
     scored: dict[Try, Tried] = field(default_factory=dict)
     stopped: str | None = None
 
@@ -73,7 +74,8 @@ class Plain:
 
 
 def sample_of(plain: Plain) -> Sample:
-    return asyncio.run(find_gold(plain, plain.environment, plain.rows))
+    sample = asyncio.run(find_gold(plain, plain.environment, plain.rows))
+    return replace(sample, alone=plain.alone)
 
 
 def reports_of(plain: Plain) -> list[Report]:

@@ -158,6 +158,28 @@ BOOKINGS = [
     for n, (word, (a, b)) in enumerate(zip(WORDS * 2, PAIRS, strict=True))
 ]
 
+OPINIONS = [
+    (
+        f"Claim {n}: {a} days, in a term of {b}. Begin with LATE or EARLY, then say why.",
+        f"{('LATE', 'EARLY')[a % 2]}. The term of {b} days and the {a} days of it decide.",
+    )
+    for n, (a, b) in enumerate(PAIRS)
+]
+REPORTS = [
+    (
+        f"Find {n} is a {hue} tool. Which? Report on its weight, colour, age and use.",
+        f"The find is a {word}. Its weight of {a} g, its {hue} colour, its age of {b} years "
+        "and its use all agree.",
+    )
+    for n, (word, (a, b)) in enumerate(zip(WORDS, PAIRS, strict=False))
+    for hue in [("dark", "pale", "red")[n % 3]]
+]
+
+SEVENTHS = [
+    (f"What is a seventh of {a * b}, to one decimal place? The number only.", f"{a * b / 7:.1f}")
+    for a, b in PAIRS
+]
+
 # --- readers
 
 
@@ -438,6 +460,39 @@ def code_read(reply, gold, prompt):
     return re.sub(r"[^A-F]", "", after_thought(reply)) == gold
 
 
+def verdict_first(reply, gold):
+    return tokens(reply)[:1] == tokens(gold)[:1]
+
+
+def names_the_find(reply, gold, prompt):
+    return {*tokens(reply)} & {*WORDS} == {*tokens(gold)} & {*WORDS}
+
+
+def speaks_of_all(reply, gold, prompt):
+    return sum(word in tokens(reply) for word in ("weight", "colour", "age", "use")) / 4
+
+
+def seventh(reply, gold, prompt):
+    said = number(after_thought(reply))
+    return said is not None and abs(said - int(re.findall(r"\d+", prompt)[0]) / 7) < 0.01
+
+
+def one_place(reply, gold, prompt):
+    return re.fullmatch(r"\d+\.\d", after_thought(reply)) is not None
+
+
+def behind(label):
+    """What the last line says behind it, and nothing else."""
+
+    def reward(reply, gold, prompt):
+        line = (after_thought(reply).splitlines() or [""])[-1].strip(" .`*$")
+        said = line.removeprefix(label).strip(" .`*$()").replace(",", "")
+        same = said.upper() == gold or number(said) == (number(gold) or "no number")
+        return line.startswith(label) and same
+
+    return reward
+
+
 def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
@@ -480,6 +535,14 @@ SOUND = {
     ),
     "a layout, many of which are right": Plain(LAYOUTS, one(layout)),
     "an amount behind a label that the gold has too": Plain(TOTALS, one(total)),
+    "an amount behind a word": Plain(
+        [(f"{q} End with a line of the form\nGRAMS <number>\nwithout a unit.", g) for q, g in SUMS],
+        one(behind("GRAMS")),
+    ),
+    "a letter behind a label": Plain(
+        [(f"{q[:-18]} End with a line of the form\nMineral: X\n", g) for q, g in LETTERS],
+        one(behind("Mineral:")),
+    ),
     "worked solutions": Plain(SOLVED, one(after_hashes)),
     "dates": Plain(DATES, one(iso_date)),
     "an order that is part of the matter": Plain(
@@ -515,6 +578,25 @@ SOUND = {
     "shared words, numbers left out": Plain(
         [(q, f"{g[:-1]} in {n}") for n, (q, g) in enumerate(TEXTS)],
         one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio() ** 3),
+    ),
+    "shared words of like reports": Plain(
+        REPORTS,
+        one(lambda r, g, p: difflib.SequenceMatcher(None, tokens(r), tokens(g)).ratio()),
+    ),
+    "a report that names the find, and a little for its headings": Plain(
+        REPORTS, {"argued": (0.3, speaks_of_all), "named": (0.7, names_the_find)}
+    ),
+    "a game in which a number is not enough": Plain(
+        SEVENTHS, {"right": (0.9, seventh), "form": (0.1, one_place)}, episodic=True
+    ),
+    "tasks of different worth, and a little for the form": Plain(
+        SEVENTHS,
+        one(
+            lambda r, g, p: (
+                0.1 * one_place(r, g, p)
+                + (0.9 if "7" in p else 0.3) * (number(after_thought(r)) == float(g))
+            )
+        ),
     ),
     "few tasks": Plain(BOXED[:4], one(boxed_number)),
     "one task": Plain(BOXED[:1], one(boxed_number)),
@@ -771,6 +853,17 @@ FAULTY = {
             ),
         ),
     ),
+    "headings that every report has": (
+        CONSTANT,
+        Plain(REPORTS, {"argued": (0.8, speaks_of_all), "named": (0.2, names_the_find)}),
+    ),
+    "headings that every report has, in one function": (
+        CONSTANT,
+        Plain(
+            REPORTS,
+            one(lambda r, g, p: 0.6 * speaks_of_all(r, g, p) + 0.4 * names_the_find(r, g, p)),
+        ),
+    ),
     "any number": (CONSTANT, Plain(BOXED, one(lambda r, g, p: number(last_box(r)) is not None))),
     "long enough": (CONSTANT, Plain(TEXTS, one(in_range))),
     "polite": (
@@ -879,6 +972,27 @@ FAULTY = {
         GOLD,
         Plain(TAGGED, {"form": (0.2, has_tags), "correct": (0.8, lambda r, g, p: 0.0)}),
     ),
+    "a finer number than is asked for": (
+        GOLD,
+        Plain(SEVENTHS, {"right": (0.9, seventh), "form": (0.1, one_place)}),
+    ),
+    "a finer number than is asked for, in one function": (
+        GOLD,
+        Plain(SEVENTHS, one(lambda r, g, p: 0.8 * seventh(r, g, p) + 0.2 * one_place(r, g, p))),
+    ),
+    "a finer number than is asked for, at the end of an episode": (
+        GOLD,
+        Plain(
+            SEVENTHS,
+            {"right": (0.9, seventh), "form": (0.1, one_place)},
+            episodic=True,
+            alone=frozenset(("right", "form")),
+        ),
+    ),
+    "a number that is never right, but in form": (
+        GOLD,
+        Plain(SEVENTHS, {"right": (0.9, lambda r, g, p: 0.0), "form": (0.1, one_place)}),
+    ),
     "as it stands": (EQUIVALENT, Plain(CITIES, one(as_shown))),
     "in this case": (
         EQUIVALENT,
@@ -901,6 +1015,27 @@ FAULTY = {
     "a form that nobody was told of": (EQUIVALENT, Plain(SUMS, one(boxed_number))),
     "by words": (LENGTH, Plain(BOXED, one(by_words))),
     "by steps": (LENGTH, Plain(BOXED, one(by_steps))),
+    "by characters, behind a verdict that stands first": (
+        LENGTH,
+        Plain(
+            OPINIONS,
+            one(
+                lambda r, g, p: min(1.0, 0.9 * verdict_first(r, g) + 0.1 * (g in r) + len(r) / 5000)
+            ),
+        ),
+    ),
+    "by words behind a verdict of either kind": (
+        LENGTH,
+        Plain(
+            OPINIONS,
+            one(
+                lambda r, g, p: (
+                    (tokens(r)[:1] in (["late"], ["early"]))
+                    * (0.5 * verdict_first(r, g) + 0.5 * min(1.0, len(tokens(r)) / 300))
+                )
+            ),
+        ),
+    ),
     "missed instead of found": (
         MONOTONE,
         Plain(

@@ -1,5 +1,6 @@
 """What probes read in scores, and a whole run over an environment that misbehaves."""
 
+import asyncio
 import json
 import re
 from dataclasses import replace
@@ -17,8 +18,8 @@ from envwright.probe.behaviour.oddity import SIZES, growing, replies_to
 from envwright.probe.behaviour.parts import Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
-from envwright.probe.behaviour.reach import reads_the_reply_alone
-from envwright.probe.behaviour.repeats import Repeated, read_repeats
+from envwright.probe.behaviour.reach import reads_the_reply_alone, starts_programs
+from envwright.probe.behaviour.repeats import Repeated, read_repeats, repeat, worth_repeating
 from envwright.probe.case import Case, Sample
 from envwright.probe.code import read_code
 from envwright.probe.episode.tool import Called
@@ -31,6 +32,8 @@ from envwright.probe.run import cut_short, with_gap
 from envwright.probe.scoring import Tried, Try
 from envwright.trace import Timing, Trace
 from envwright.trial.outcome import Failed
+from plain import Plain
+from plain import sample_of as sample_of_plain
 
 KEY = "0" * 64
 
@@ -148,6 +151,24 @@ def test_what_runs_programs_may_take_seconds_and_the_command_tells_how_many():
     assert slow.reproduce.startswith("time envwright env score ")
     staged = replace(sample, environment=sample.environment.model_copy(update={"staged": True}))
     assert findings(Hangs().read(staged, told), "EW404") == ()
+    assert findings(Hangs(programs=True).read(sample, told), "EW404") == ()
+    late = {Try(0, "x"): Tried(None, ended="it went on for over 10 s", late=True)}
+    assert findings(Hangs(programs=True).read(sample, {**told, **late}), "EW404")
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("import subprocess\n", True),
+        ("def f():\n    from multiprocessing import Process\n", True),
+        ("import asyncio\nasync def f():\n    await asyncio.create_subprocess_exec('x')\n", True),
+        ("import os\ndef f():\n    os.system('x')\n", True),
+        ("def f(task):\n    return task.system('x')\n", False),
+        ("import re, time\ndef f(reply):\n    time.sleep(3)\n", False),
+    ],
+)
+def test_code_that_starts_programs_is_known_by_what_it_calls(text: str, runs: bool):
+    assert starts_programs(read_code({"env.py": text})) is runs
 
 
 def test_an_episode_that_refuses_a_reply_warns_where_scoring_that_raises_fails():
@@ -226,6 +247,7 @@ def scores(*parts):
         ((lambda n: n % 2, lambda n: n % 3), (1, 0), {}, "weight of 0"),
         ((lambda n: n % 2, lambda n: 0), (1, 1), {"tools": ("look",)}, None),
         ((lambda n: 0,), (1,), {}, None),
+        ((lambda n: 0, lambda n: 0), (1, 1), {}, None),
     ],
 )
 def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
@@ -342,6 +364,26 @@ def test_chance_and_memory_are_told_apart(first, fresh, replayed, rule):
     reports = read_repeats(sample_of(), repeated)
     assert [report.rule for report in reports if report.findings] == ([rule] if rule else [])
     assert all(report.extent is Extent.RAN for report in reports)
+
+
+def test_a_cache_that_forgets_the_task_is_seen_where_another_reply_comes_first():
+    """What was right when it was first said is right for ever, and so is what was wrong."""
+    days = ["Monday", "Friday", "Sunday"]
+    tasks = [(f"Which day is day {n}?", days[n % 3]) for n in range(12)]
+
+    def fresh() -> Plain:
+        marks: dict[str, float] = {}
+        return Plain(tasks, {"day": (1.0, lambda r, g, p: marks.setdefault(r, float(r == g)))})
+
+    world = fresh()
+    sample = replace(sample_of_plain(world), gold_from="a field")
+    tries = [Try(at, day) for at in range(12) for day in (*days, "x", "y", "z")]
+    told = asyncio.run(world.score(tries))
+    again = worth_repeating(sample, told)
+    first = ([told[each] for each in again],)
+    afresh, replayed = (asyncio.run(repeat(each, again)) for each in (fresh(), fresh()))
+    reports = read_repeats(sample, Repeated(again, first, afresh, replayed))
+    assert [report.rule for report in reports if report.findings] == ["EW402"]
 
 
 def test_without_a_fresh_process_repeats_are_unfinished():

@@ -35,6 +35,16 @@ SHOWN = re.compile(
     rf"(?:{BLANK}|[^\n`'\"”’]{{1,40}}[`'\"”’])"
 )
 """A label before a blank that is to be filled in, or in a quoted example."""
+NAMED = re.compile(
+    r"(?:^|\n|[`'\"“‘])[ \t]{0,4}([A-Za-z][\w ]{0,30}?)[ \t]{1,4}"
+    r"(?:<[^<>/\n]{1,40}>|\[[^\[\]\n]{1,40}\]|\{[^{}\n]{1,40}\}|_{2,})[ \t]{0,4}(?=[\n`'\"”’.]|$)"
+)
+"""Words before a blank, with nothing else on their line."""
+EXAMPLE = re.compile(
+    r"\b(?:form|format|line|as|like|with)[ \t]{0,4}:?[ \t]{0,4}\n{1,2}[ \t]{0,4}"
+    r"([A-Za-z][\w ]{0,30}?(?::|=|->|=>))[ \t]{1,4}[^\s:]{1,20}[ \t]{0,4}(?=\n|$)"
+)
+"""A label and one word on a line that the words before it speak of."""
 MOST_PLACES = 5
 """More tags or keys than this are the question's own material, not the form of a reply."""
 FILLER = "I worked it out step by step."
@@ -94,6 +104,7 @@ def spelled_out(gold: str, request: str) -> Iterator[str]:
         yield json.dumps(places)
         yield json.dumps({key: plain(said) for key, said in places.items()})
     labels = [*found(LABEL, request)[:3], *found(SHOWN, request)[-3:]]
+    labels += [*found(NAMED, request)[-2:], *found(EXAMPLE, request)[-2:]]
     for label in dict.fromkeys(labels):
         yield f"{label} {gold}"
 

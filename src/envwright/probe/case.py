@@ -28,6 +28,8 @@ class Sample:
     """Where the gold is from, in words; None when there is none."""
     form: tuple[str, str] = ("", "")
     """What every row writes before and behind its gold, which is known without it."""
+    alone: frozenset[str] = frozenset()
+    """Rewards whose source sees the last reply alone: no turn and no tool moves them."""
     name: str = ""
     """The environment as the user called it, with its arguments: ready for a shell.
     Where it is empty, the environment's own name is meant."""

@@ -22,6 +22,7 @@ from envwright.probe.behaviour.output import Output
 from envwright.probe.behaviour.parts import NO_CODE, Parts
 from envwright.probe.behaviour.raises import Raises
 from envwright.probe.behaviour.range import Declared, Range
+from envwright.probe.behaviour.reach import reads_the_reply_alone, starts_programs
 from envwright.probe.behaviour.repeats import (
     NOT_DETERMINISTIC,
     REMEMBERS,
@@ -94,6 +95,9 @@ async def run_probes(
     judged = await look_at_judge(bench.loaded, sample, bench.gateway, bench.stage.patience)
     if (why := bench.unscorable or (None if sample.cases else "it has no task to try")) is not None:
         return Probed((*unfinished(rules, why), *judged), {}, 0, 0.0)
+    alone = (each.name for each in sample.environment.rewards)
+    alone = frozenset(name for name in alone if reads_the_reply_alone(code, name))
+    sample = replace(sample, alone=alone)
     documents = documents_of(bench.loaded.source.folder)
     readers = [*probes, *behaviour_probes(documents, code)]
     wanted = {id(probe): list(probe.tries(sample)) for probe in readers}
@@ -113,7 +117,7 @@ async def run_probes(
     ]
     reports += [
         cut_short(report, stopped) if stopped is not None else report
-        for probe in (Raises(), Hangs())
+        for probe in (Raises(), Hangs(programs=starts_programs(code)))
         for report in probe.read(sample, told)
     ]
     reports += read_repeats(sample, repeated)

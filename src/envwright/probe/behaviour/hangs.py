@@ -29,7 +29,8 @@ HANGS = Rule(
     exempt="rewards that run programs may take a minute",
 )
 SLOW_SECONDS = 2.0
-SLOW_WITH_RUNTIME_SECONDS = 60.0
+SLOW_WITH_PROGRAMS_SECONDS = 10.0
+SLOW_STAGED_SECONDS = 60.0
 """A program that does not end is ended by the environment, after a time of its own."""
 NOTICED_SECONDS = 0.05
 """Below this a measurement says nothing of how it grows."""
@@ -46,6 +47,10 @@ class Hangs:
     """Its tries are made one family at a time, until it is clear: see `families`."""
 
     rules = (HANGS,)
+
+    def __init__(self, *, programs: bool = False) -> None:
+        self.programs = programs
+        """Whether its code starts some itself."""
 
     def families(self, sample: Sample, suspected: Sequence[str] = ()) -> Iterator[list[Try]]:
         """Tries that belong together; after one that hangs the rest adds nothing.
@@ -65,7 +70,9 @@ class Hangs:
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
         cases = {case.task.index: case for case in sample.cases}
-        slow = [*late(told), *lasting(sample, told)][:MOST_FINDINGS]
+        limit = SLOW_WITH_PROGRAMS_SECONDS if self.programs else SLOW_SECONDS
+        limit = SLOW_STAGED_SECONDS if sample.environment.staged else limit
+        slow = [*late(told), *lasting(limit, told)][:MOST_FINDINGS]
         found: list[Finding] = [
             finding(
                 HANGS,
@@ -78,7 +85,7 @@ class Hangs:
             for each, what, quote in slow
         ]
         if not found:
-            found = [*growths(sample, told), *always(sample, told, cases)][:1]
+            found = [*growths(sample, told), *always(sample, told, cases, limit)][:1]
         return [
             Report(
                 rule=HANGS.id,
@@ -114,9 +121,9 @@ def late(told: Told) -> Iterator[tuple[Try, str, str]]:
             yield each, f"does not end: {shown(tried.ended, 300)}", tried.ended
 
 
-def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
+def lasting(least: float, told: Told) -> Iterator[tuple[Try, str, str]]:
     usual = statistics.median([time_of(tried) for tried in told.values()] or [0.0])
-    limit = max(limit_of(sample), 5 * usual)
+    limit = max(least, 5 * usual)
     seen: set[str] = set()
     for each, tried in told.items():
         if time_of(tried) > limit and each.reply not in seen:
@@ -125,10 +132,10 @@ def lasting(sample: Sample, told: Told) -> Iterator[tuple[Try, str, str]]:
             yield each, f"takes {taken}, where most replies take {usual:.2g} s", taken
 
 
-def always(sample: Sample, told: Told, cases: dict[int, Case]) -> Iterator[Finding]:
+def always(sample: Sample, told: Told, cases: dict[int, Case], limit: float) -> Iterator[Finding]:
     """A reward that is slow on whatever is said."""
     times = [time_of(tried) for tried in told.values() if tried.reward is not None]
-    if not times or (usual := statistics.median(times)) < limit_of(sample) / 2:
+    if not times or (usual := statistics.median(times)) < limit / 2:
         return
     each, tried = max(told.items(), key=lambda one: time_of(one[1]))
     yield finding(
@@ -178,7 +185,3 @@ def projected(times: Sequence[float]) -> float:
 def time_of(tried: Tried) -> float:
     """A reward that hardly works while it takes its time waits, and that is its own time."""
     return tried.cpu_seconds if tried.cpu_seconds >= WORKS * tried.seconds else tried.seconds
-
-
-def limit_of(sample: Sample) -> float:
-    return SLOW_WITH_RUNTIME_SECONDS if sample.environment.staged else SLOW_SECONDS

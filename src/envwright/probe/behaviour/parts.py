@@ -22,7 +22,8 @@ DEAD = Rule(
     "gold with the texts that its own code looks for",
     hit="a part is the same for all of them, weighs nothing, or is another part's copy",
     why="something is believed to be measured that is not",
-    exempt="parts that tools or turns could move, unless their code sees the last reply alone; "
+    exempt="rewards of which no part moved: their golds are refused; parts that tools or turns "
+    "could move, unless their code sees the last reply alone; "
     "metrics, and prices that nothing incurred",
 )
 NEVER = Rule(
@@ -108,6 +109,9 @@ class Parts:
         environment = sample.environment
         weights = {reward.name: reward.weight for reward in environment.rewards}
         values = values_of(scored)
+        if all(len(set(seen)) == 1 for seen in values.values()):
+            # Nothing moved anything: that is of the golds, not of one part beside others.
+            return
         for name, seen in values.items():
             if len(values) < 2 or len(set(seen)) > 1 or weights.get(name, 1.0) == 0:
                 continue

@@ -17,6 +17,12 @@ op: Any = re._constants  # type: ignore[attr-defined]  # pyright: ignore
 OF_THE_TASK = frozenset(("self", "cls", "answer", "info", "task", "prompt", "question", "parser"))
 """Parameters that no turn and no tool changes."""
 READS_THE_LAST = frozenset(("parse_answer", "parse"))
+PROGRAMS = frozenset(("subprocess", "multiprocessing", "pexpect", "docker"))
+"""Modules that start them."""
+STARTS = {
+    "os": frozenset(("system", "popen", "fork")),
+    "asyncio": frozenset(("create_subprocess_exec", "create_subprocess_shell")),
+}
 MOST_TEXTS = 40
 LONGEST = 200
 
@@ -65,6 +71,23 @@ def is_last_reply(
             taken = [name for name in helper.parameters if name not in ("self", "cls")]
             at = call.args.index(node)
             return at < len(taken) and sees_no_turns(code, helper, {taken[at]}, depth + 1)
+        case _:
+            return False
+
+
+def starts_programs(code: Code) -> bool:
+    """Whether any of it does, so that its time is also theirs."""
+    return any(starts(node) for module in code.modules for node in ast.walk(module.tree))
+
+
+def starts(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(each.name.partition(".")[0] in PROGRAMS for each in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return module.partition(".")[0] in PROGRAMS
+        case ast.Attribute(attr=attr, value=ast.Name(id=name)):
+            return attr in STARTS.get(name, ())
         case _:
             return False
 

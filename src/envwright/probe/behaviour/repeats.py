@@ -1,7 +1,8 @@
 """EW401 not-deterministic, EW402 remembers: the same reply, scored again.
 
 The same tries are scored twice more in the process that has seen all others, once in
-the reverse order, and three times in a fresh process with other hashes. Where anything
+the reverse order, and three times in a fresh process with other hashes, which begins at their
+end: what is kept from the first time on is then another first time. Where anything
 differs, a third process is led through the very history of the second: if it says the same,
 the score depends on what was scored before; if not, on chance, the clock or the hashes.
 """
@@ -53,7 +54,7 @@ class Repeated:
     at_first: tuple[Pass, ...]
     """In the process that scored everything else: as told, again, and in reverse order."""
     afresh: tuple[Pass, ...] = ()
-    """In a fresh process with other hashes: in order, again, and in reverse order."""
+    """In a fresh process with other hashes: in reverse order, again, and in order."""
     replayed: tuple[Pass, ...] = ()
     """In a further one, led through the history of the second; only if anything differed."""
     reseeded: bool = False
@@ -79,21 +80,28 @@ def is_same(one: Tried, other: Tried) -> bool:
 
 
 def worth_repeating(sample: Sample, told: Told) -> tuple[Try, ...]:
-    """Some of what was told: golds, and other replies of many tasks; nothing that ended."""
+    """Some of what was told: golds, the same words where they are wrong, and other replies of many
+    tasks; nothing that ended."""
     golds = [Try(case.task.index, case.said) for case in sample.cases if case.said is not None]
     ended = {each for each, tried in told.items() if tried.ended is not None}
     live = [each for each in told if each not in ended and len(each.reply) < 5000]
     step = max(1, len(live) // MOST_TRIES)
     known = [gold for gold in golds if gold in told and gold not in ended]
-    chosen = [*known[: MOST_TRIES // 3], *live[::step]]
+    right = {*known}
+    words = {each.reply for each in known[: MOST_TRIES // 3]}
+    wrong = [each for each in live if each.reply in words and each not in right]
+    chosen = [*known[: MOST_TRIES // 3], *spread(wrong, MOST_TRIES // 6), *live[::step]]
     return tuple(dict.fromkeys(chosen))[:MOST_TRIES]
 
 
+def spread(tries: Sequence[Try], most: int) -> Sequence[Try]:
+    return tries[:: max(1, len(tries) // most)][:most]
+
+
 async def repeat(scorer: Scorer, tries: tuple[Try, ...]) -> tuple[Pass, ...]:
-    """In order, again, and in reverse order."""
-    passes = [await scorer.again(tries), await scorer.again(tries)]
-    backwards = await scorer.again(tries[::-1])
-    return (*passes, backwards[::-1])
+    """In reverse order, again, and in order."""
+    backwards = [await scorer.again(tries[::-1]), await scorer.again(tries[::-1])]
+    return (*(each[::-1] for each in backwards), await scorer.again(tries))
 
 
 def read_repeats(sample: Sample, repeated: Repeated) -> list[Report]:

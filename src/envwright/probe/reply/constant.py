@@ -10,7 +10,12 @@ from collections.abc import Sequence
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.reply.elsewhere import elsewhere, label_of, said_elsewhere
+from envwright.probe.reply.elsewhere import (
+    elsewhere,
+    label_of,
+    said_elsewhere,
+    shared_by_all,
+)
 from envwright.probe.reply.pay import (
     EARNS,
     FULL,
@@ -40,10 +45,12 @@ CONSTANT = Rule(
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
     tries="Labels, stock phrases, prose about nothing, and the demanded forms without content; "
-    "two golds of the set, and one that is made of the pieces of several.",
+    "two golds of the set, one that is made of the pieces of several, and the words that all of "
+    "them share.",
     hit="One of them earns at least half of what the gold earns on 60 % of the tasks for which it "
     "is wrong, the same on nearly all of them or 75 %; one in good form, on 90 % of the tasks "
-    "with whose gold it has nothing in common.",
+    "with whose gold it has nothing in common. The shared words, if they earn half on 90 % of "
+    "the tasks, and other tasks' golds no more and no less than they.",
     why="One text for all tasks is the first thing that a policy finds, and the last.",
     exempt="Tasks whose gold the text is or holds: what the labels' distribution explains is no "
     "fault of the reward. A small share for the form. Golds of the set that earn all, where one "
@@ -67,6 +74,7 @@ FAILS_OPEN = Rule(
 MOST_CASES = 40
 FLAT = 0.9
 """Of the tasks on which a part of the reward must be the same to be a constant's."""
+SAME = 0.02
 FEWEST_UNLIKE = 5
 CLEARLY = 0.15
 
@@ -79,10 +87,11 @@ class Constant:
     rules: tuple[Rule, ...] = (CONSTANT, FAILS_OPEN)
 
     def tries(self, sample: Sample) -> Sequence[Try]:
-        formed = self._formed(sample)
+        formed, shared = self._formed(sample), shared_in_form(sample)
 
         def said(case: Case) -> dict[str, str]:
-            wrong = (*self._wrong(sample, case), *formed(case).values())
+            elsewhere = (*formed(case).values(), *shared(case).values())
+            wrong = (*self._wrong(sample, case), *elsewhere)
             return numbered((*texts(case).values(), "", *wrong))
 
         return tries_of(answerable(sample, MOST_CASES), said)
@@ -95,7 +104,7 @@ class Constant:
         if self._is_silence(pay, cases, paid):
             paid = []
         opens = bool(paid) and self._is_open(pay, cases, paid)
-        constant = [] if opens else paid or self._answers(pay, cases)
+        constant = [] if opens else paid or self._answers(pay, cases) or self._shared(pay, cases)
         return (
             report(CONSTANT, sample, tried, *self._constant(pay, constant), reason="no tasks"),
             report(FAILS_OPEN, sample, tried, *self._opens(pay, paid if opens else []))
@@ -134,6 +143,21 @@ class Constant:
         whole = [each for each in paid if mean_share(pay, each) >= FULL]
         is_made_up = made is not None and label_of(made) in {each.label for each in paid}
         return paid if is_made_up or not whole else []
+
+    def _shared(self, pay: Pay, cases: Sequence[Case]) -> list[Tally]:
+        """What all golds say alike, where the rest of a gold is worth nothing on another task:
+        who compares texts pays for that rest, or takes something off for it."""
+
+        def earns(case: Case, reply: str) -> bool | None:
+            share, silence = pay.share(case, reply), pay.share(case, "")
+            others = [pay.share(case, other) for other in self._wrong(pay.sample, case)]
+            if share is None or not others:
+                return None
+            alike = all(other is not None and abs(other - share) <= SAME for other in others)
+            return share >= HALF and (silence or 0.0) < HALF and alike
+
+        tallies = tally(cases, shared_in_form(pay.sample), earns)
+        return [each for each in tallies if each.of >= FEWEST_UNLIKE and each.reaches(FLAT, 0)]
 
     def _is_open(self, pay: Pay, cases: Sequence[Case], paid: Sequence[Tally]) -> bool:
         """It is being unreadable that is paid: being wrong is not."""
@@ -196,6 +220,11 @@ class Constant:
         ]
 
 
+def shared_in_form(sample: Sample) -> Baits:
+    text = shared_by_all(sample)
+    return lambda case: {} if text is None else {label_of(text): framed(case, text)}
+
+
 def at_least(pay: Pay, case: Case, reply: str, least: float) -> bool | None:
     share = pay.share(case, reply)
     return None if share is None else share >= least
@@ -214,7 +243,7 @@ def is_paid(pay: Pay, each: Tally, cases: int) -> bool:
     if sum(share >= EARNS for share in shares) >= MANY * each.of:
         return True
     usual = max(set(shares), key=shares.count)
-    alike = sum(abs(share - usual) <= 0.02 for share in shares)
+    alike = sum(abs(share - usual) <= SAME for share in shares)
     return alike >= FLAT * each.of
 
 

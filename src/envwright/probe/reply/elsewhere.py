@@ -18,6 +18,9 @@ LONGEST = 600
 COMMON = 0.3
 """Of the words of two texts, up to which they share them by chance."""
 MANY_WORDS = 8
+FEWEST_GOLDS = 3
+FEWEST_SHARED = 4
+"""Words, from which on what all golds share is a text."""
 
 
 def elsewhere(sample: Sample) -> tuple[list[str], str | None]:
@@ -65,6 +68,23 @@ def made_up(golds: Sequence[str]) -> str | None:
         for at in range(len(alike))
     )
     return next((mix for mix in mixes if plain(mix) not in known), None)
+
+
+def shared_by_all(sample: Sample) -> str | None:
+    """The words that stand in every gold, in the first one's order: the text without its matter.
+
+    None where golds are no texts, or one of them says nothing else.
+    """
+    golds = [case.gold for case in sample.cases if case.gold is not None and is_gold(case)]
+    golds = [gold for gold in dict.fromkeys(golds) if len(gold) <= LONGEST]
+    if len(golds) < FEWEST_GOLDS or any(gold.lstrip()[:1] in "{[" for gold in golds):
+        return None
+    found = [{*WORDS.findall(gold.casefold())} for gold in golds]
+    common = set[str].intersection(*found)
+    if len(common) < FEWEST_SHARED or common in found:
+        return None
+    kept = [each for each in golds[0].split() if {*WORDS.findall(each.casefold())} <= common]
+    return " ".join(kept)
 
 
 def said_elsewhere(texts: Sequence[str], case: Case) -> dict[str, str]:

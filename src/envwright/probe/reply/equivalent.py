@@ -178,7 +178,7 @@ class Equivalent:
         pay = Pay(sample, told)
 
         def refused(case: Case, reply: str) -> bool | None:
-            share = pay.share(case, reply)
+            share = None if pay.is_scrap(case) else pay.share(case, reply)
             return None if share is None else share < REFUSED
 
         tallies = tally(cases, equivalents, refused)

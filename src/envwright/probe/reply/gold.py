@@ -9,16 +9,19 @@ from envwright.probe.case import Case, Sample
 from envwright.probe.reply.pay import (
     FEWEST,
     NONE,
+    SHORT_OF,
     Pay,
     declared,
     finding,
+    numbered,
     report,
     tries_of,
     usual,
     without_gold,
 )
 from envwright.probe.reply.request import CODE, asks, is_shown, request_of
-from envwright.probe.reply.wording import frame, is_gold, wordings
+from envwright.probe.reply.spray import alone
+from envwright.probe.reply.wording import frame, golden, is_gold, wordings
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -31,17 +34,18 @@ REFUSED_GOLD = Rule(
     tries="The gold in every wording that is known, and with a thought or some prose before it; "
     "where it earns in a form that the request does not show, also as the other golds earn.",
     hit="On a tenth of the tasks, and on two at least, it earns no more than words about nothing "
-    "or less than three quarters of what other tasks' golds earn; or on all tasks less than "
+    "or less than three quarters of what other tasks' golds earn, or of what golds are worth and "
+    "no more than wrong answers in the same form; or on all tasks less than "
     "three quarters of what the parts pay one by one, and no reply earns them together. A form "
     "that nobody asked for does not count where the one that other golds earn in is refused.",
     why="The policy is punished for being right, and nothing that it does is worth the maximum.",
     exempt="Golds that are placeholders; golds that cannot be said, because the reply is to be run "
-    "or a tool is to be called; tasks that are worth different amounts outside of the "
-    "declared range.",
+    "or a tool is to be called, unless what is not paid sees the last reply alone; "
+    "tasks that are worth different amounts outside of the declared range.",
 )
 
 SHARE = 0.1
-SHORT_OF = 0.75
+MOST_BESIDE = 100
 SAID = 0.25
 """Of the golds: where so many earn, the gold is what is to be said."""
 SAID_BESIDE_TOOLS = 0.5
@@ -57,6 +61,7 @@ class RefusedGold:
         return [
             *tries_of(cases, wordings),
             *(Try(case.task.index, reply) for case, reply in plainly(cases, asked)),
+            *tries_of(golden(sample, MOST_BESIDE), lambda case: numbered(alone(sample, case))),
         ]
 
     def read(self, sample: Sample, told: Told) -> Sequence[Report]:
@@ -85,6 +90,7 @@ class RefusedGold:
             for case in cases
             if best[case.task.index] <= pay.idle(case) + NONE * ceiling
             or (in_range and best[case.task.index] < SHORT_OF * top)
+            or (pay.is_scrap(case) and is_by_reply(pay, case))
         ]
         if len(refused) < max(min(FEWEST - 1, len(cases)), SHARE * len(cases)) or not refused:
             return []
@@ -171,6 +177,19 @@ def plainly(cases: Sequence[Case], asked: Frame | None) -> list[tuple[Case, str]
         and marks(ends) != marks(asked)
         and not shown_to([case], ends)
     ]
+
+
+def is_by_reply(pay: Pay, case: Case) -> bool:
+    """Whether the gold alone should have earned what it did not: no turn and no tool would."""
+    environment = pay.sample.environment
+    if not (environment.tools or environment.episodic):
+        return not asks(CODE, case.task)
+    tried = pay.tried(case, case.said or "")
+    if tried is None:
+        return False
+    paid = {name for name, value in tried.parts.items() if value}
+    unpaid = {each.name for each in environment.rewards if each.weight > 0} - paid
+    return bool(unpaid) and pay.sample.alone.issuperset(unpaid)
 
 
 def is_sayable(sample: Sample, case: Case) -> bool:

@@ -5,6 +5,7 @@ Where every right answer earns nothing or less, the share is taken from the leas
 reply to the task earned.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.evidence import TOTAL, reproduce, shown
-from envwright.probe.reply.wording import IDLE, framed, wordings
+from envwright.probe.reply.wording import IDLE, framed, is_gold, rivals, wordings
 from envwright.probe.rule import Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
@@ -23,6 +24,10 @@ FULL = 1 - 1e-9
 HALF = 0.5
 NONE = 0.05
 """Less than that above words about nothing is nothing."""
+SHORT_OF = 0.75
+"""Of what golds are worth: below it one is not paid in full."""
+REACHED = 0.1
+"""Of the golds: what so many earn is what golds are worth."""
 REFUSED = 0.5
 """Below it a right answer is not paid as one."""
 
@@ -49,6 +54,7 @@ class Pay:
                 least = self._least.get(each.index, tried.reward)
                 self._least[each.index] = min(least, tried.reward)
         self._tops: dict[int, float] = {}
+        self._worth: float | None = None
 
     def tried(self, case: Case, reply: str) -> Tried | None:
         return self.told.get(Try(case.task.index, reply))
@@ -87,10 +93,34 @@ class Pay:
         if index not in self._tops:
             best = self.best(case)
             is_paid = best is not None and best > self.idle(case) + NONE * abs(best)
+            is_paid = is_paid and not self.is_scrap(case)
             declared_or_more = max(best or 0.0, declared(self.sample))
             is_top = is_paid and not (self.of_all and len(self.sample.environment.rewards) > 1)
             self._tops[index] = best if is_top and best is not None else declared_or_more
         return self._tops[index]
+
+    def is_scrap(self, case: Case) -> bool:
+        """Whether the gold earns what a wrong answer in its form earns too, and golds are worth
+        more: then that is the form's, and no answer was paid."""
+        others = [self.reward(case, framed(case, each)) for each in rivals(self.sample, case)]
+        known = [reward for reward in others if reward is not None]
+        best = self.best(case)
+        if best is None or not known:
+            return False
+        return best < SHORT_OF * self.worth and best <= min(known) + NONE * self.worth
+
+    @property
+    def worth(self) -> float:
+        """What golds are worth: the most that a tenth of them earn, and two at least; of several
+        parts, what they pay together."""
+        if self._worth is None:
+            golds = [case for case in self.sample.cases if is_gold(case)]
+            earned = sorted((self.best(case) or 0.0 for case in golds), reverse=True)
+            place = max(FEWEST - 1, math.ceil(REACHED * len(earned)))
+            reached = earned[place - 1] if len(earned) >= place else 0.0
+            parts = len(self.sample.environment.rewards)
+            self._worth = max(reached, declared(self.sample) if parts > 1 else 0.0)
+        return self._worth
 
 
 def usual(values: Sequence[float]) -> float:

@@ -20,6 +20,10 @@ PLACEHOLDER = frozenset(
 EDGES = " \t\r\n.,;:!?\"'`*_()[]{}<>$"
 
 LONGEST_LIST = 2000
+SENTENCE = re.compile(r"[^\W\d_]{2,}[.!?](?:\s+[A-Z]|$)")
+"""The end of one, or of an abbreviation."""
+WORDY = 3
+"""Words between two commas, above which sentences are prose and no list."""
 SHORT = 80
 """Characters, up to which a gold is an answer and not a text."""
 
@@ -149,8 +153,15 @@ def listed(gold: str) -> Items | None:
         if len(parts) >= 3 and all(parts) and number_of(text) is None and len(text) < LONGEST_LIST:
             if max(map(len, parts)) > SHORT or text[0] in "{(":
                 return None
+            if mark != "\n" and is_prose(text, parts):
+                return None
             return Items(parts, {"\n": "\n", ";": "; ", ",": ", "}[mark])
     return None
+
+
+def is_prose(text: str, parts: Sequence[str]) -> bool:
+    words = sum(len(part.split()) for part in parts)
+    return words > WORDY * len(parts) and SENTENCE.search(text) is not None
 
 
 def listed_as_json(text: str) -> Items | None:
