@@ -23,6 +23,7 @@ from envwright.app.audit import AuditOptions, audit, probing_of
 from envwright.app.sweep import Watch
 from envwright.errors import EnvwrightError
 from envwright.finding import Severity
+from envwright.probe.reply.overlap import is_explained
 from envwright.probe.rules import RULES
 from envwright.work.probe import Seen, probe
 
@@ -70,7 +71,8 @@ async def judge(folder: Path, app: App) -> Judged:
         card = (await audit(app, options, watch)).card
     except EnvwrightError as error:
         return Judged(folder.name, truth["class"], (), (), str(error))
-    findings = [finding for check in card.checks for finding in check.findings]
+    # What is only noted as of another's cause is neither caught nor alarmed of.
+    findings = [f for check in card.checks for f in check.findings if not is_explained(f)]
     return Judged(
         name=folder.name,
         planted=truth["class"],

@@ -809,6 +809,7 @@ FAULTY = {
         ),
     ),
     "anything": (CONSTANT, Plain(BOXED, one(lambda r, g, p: 1.0))),
+    "a half for anything": (CONSTANT, Plain(BOXED, one(lambda r, g, p: 0.5))),
     "anything that is said": (CONSTANT, Plain(BOXED, one(lambda r, g, p: bool(r.strip())))),
     "tags are all": (
         CONSTANT,

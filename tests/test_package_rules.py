@@ -1,11 +1,14 @@
 # ruff: noqa: E501 - tables of sources and rows, one to a line
+import signal
 from collections.abc import Mapping
 
 import pytest
 
 from envwright.environment import Task
 from envwright.environment.egress import Egress, Mode
+from envwright.environment.source import read_folder
 from envwright.finding import Severity, SourceCitation, check_citation
+from envwright.probe import reading
 from envwright.probe.found import Place
 from envwright.probe.package import (
     RULES,
@@ -14,8 +17,10 @@ from envwright.probe.package import (
     failure_report,
     load_reports,
     package_reports,
+    read_package,
 )
-from envwright.probe.rule import Report
+from envwright.probe.reading import bounded
+from envwright.probe.rule import Extent, Report
 
 PLACE = Place("birds", "birds")
 
@@ -80,6 +85,34 @@ def read(code: str = "", **changes: object) -> list[str]:
                 assert isinstance(citation, SourceCitation)
                 assert check_citation(citation, given.files[citation.path]), citation
     return found(reports)
+
+
+def test_a_module_that_is_too_large_or_too_deep_is_not_called_clean(tmp_path):
+    (tmp_path / "birds").mkdir()
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "birds" / "__init__.py").write_text("import verifiers\n")
+    (tmp_path / "birds" / "big.py").write_text("# " + "x" * 2**20)
+    read = read_package(read_folder(tmp_path))
+    assert read.code.unparsed == ("birds/big.py",)
+    reports = {each.rule: each for each in package_reports(read, PLACE, installed=INSTALLED)}
+    assert reports["EW105"].extent is Extent.UNFINISHED
+    assert "big.py" in reports["EW105"].reason
+
+
+def test_reading_ends_however_long_or_deep_the_source_is():
+    def deep(n: int) -> int:
+        return deep(n + 1)
+
+    def long() -> str:
+        while True:
+            pass
+
+    assert bounded(lambda: "read", str) == "read"
+    assert bounded(lambda: str(deep(0)), str) == "its source is too deep to be followed"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "SECONDS", 0.2)
+        assert bounded(long, str) == "reading its source took over 0.2 s"
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_a_complete_package_has_no_findings():
@@ -340,7 +373,7 @@ def test_a_load_that_differs_is_not_deterministic(second: list[str]):
 
 def test_a_load_that_repeats_is_deterministic():
     assert found(load_reports(package(), TASKS, (KEYS, list(KEYS)), PLACE)) == []
-    assert found(load_reports(package(), TASKS, None, PLACE)) == []
+    assert found(load_reports(package(), TASKS, "it raised", PLACE)) == []
 
 
 @pytest.mark.parametrize(
@@ -392,7 +425,7 @@ def test_no_tasks_is_a_failure():
 
 def test_a_field_of_two_types_is_a_note():
     tasks = [*TASKS, task(7, answer=7)]
-    reports = load_reports(package(), tasks, None, PLACE)
+    reports = load_reports(package(), tasks, "it raised", PLACE)
     assert found(reports) == []
     assert found(reports, least=Severity.INFO) == ["rows-of-other-shapes"]
 

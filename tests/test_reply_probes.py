@@ -11,7 +11,7 @@ from envwright.probe.case import Case
 from envwright.probe.reply import PROBES, RULES, settle
 from envwright.probe.reply.length import rises
 from envwright.probe.reply.monotone import dropped
-from envwright.probe.reply.overlap import EXPLAINS, explained_by
+from envwright.probe.reply.overlap import EXPLAINS, explained_by, is_root, left_of
 from envwright.probe.reply.wording import framed, number_of, plain
 from envwright.probe.rule import Extent, Report
 from plain import Plain, reports_of, rules_found, sample_of
@@ -85,7 +85,7 @@ def test_a_reply_that_could_not_be_scored_is_neither_paid_nor_refused():
 
 
 def test_what_is_explained_explains_nothing():
-    assert explained_by({"EW303", "EW306", "EW310"}) == {*EXPLAINS["EW303"]}
+    assert {*explained_by({"EW303", "EW306", "EW310"})} == {*EXPLAINS["EW303"]}
     assert "EW310" not in explained_by({"EW308"})
     assert all(rule not in others for rule, others in EXPLAINS.items())
 
@@ -98,11 +98,33 @@ def test_settling_keeps_a_root_and_is_done_after_once(found):
         for each in sample
     ]
     settled = settle(marked)
-    kept = {each.rule for each in settled if each.findings}
+    kept = {each.rule for each in settled if any(map(is_root, each.findings))}
+    assert {each.rule for each in settled if each.findings} == found
     assert kept <= found
     assert bool(kept) == bool(found)
     assert settle(settled) == settled
     assert [each.rule for each in settled] == [each.rule for each in sample]
+
+
+def test_a_constant_is_measured_by_what_the_gold_did_earn():
+    reports = settle(reports_of(FAULTY["a half for anything"][1]))
+    (found,) = [f for r in reports for f in r.findings if f.rule == "EW303"]
+    assert found.severity is Severity.FAIL
+    assert "earns 100% of what the gold earns" in found.statement
+
+
+def test_what_an_accepted_root_explained_stands_for_itself():
+    reports = [r for r in reports_of(FAULTY["a word in a word"][1]) if r.findings]
+    settled = settle(reports)
+    by_rule = {r.rule: r.findings[0] for r in settled}
+    assert by_rule["EW305"].severity is Severity.FAIL
+    assert by_rule["EW304"].severity is Severity.INFO
+    assert by_rule["EW304"].statement.endswith("of the same cause as EW305")
+    assert left_of(reports, settled) == reports
+    without = [r for r in settled if r.rule != "EW305"]
+    again = {r.rule: r.findings[0] for r in settle(left_of(reports, without)) if r.findings}
+    assert "EW305" not in again
+    assert again["EW304"].severity is Severity.FAIL
 
 
 FOUND = next(report.findings for report in reports_of(FAULTY["anything"][1]) if report.findings)

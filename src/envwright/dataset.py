@@ -62,7 +62,7 @@ def of_lines(path: Path, address: str) -> Iterator[Row]:
                 continue
             try:
                 value = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise UsageError(
                     f"dataset {address!r}: line {number} is no JSON ({error})", hint="mend the line"
                 ) from error
@@ -72,7 +72,7 @@ def of_lines(path: Path, address: str) -> Iterator[Row]:
 def of_json(path: Path, address: str) -> Iterator[Row]:
     try:
         value = json.loads(path.read_text(encoding="utf-8", errors="replace"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             f"dataset {address!r} is no JSON ({error})", hint="mend the file"
         ) from error

@@ -6,6 +6,7 @@ inside this sandbox; what needs a container says so and is not run.
 
 import contextlib
 import inspect
+import time
 from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -181,6 +182,10 @@ def trace_of(task: vf.Task, reply: str | None = None) -> vf.Trace:
         agent=vf.AgentInfo(config=vf.AgentConfig()),
         state=state_cls(type(task))(),
     )
+    # As after an episode: what a reward could tell the two apart by is filled in.
+    now = time.time()
+    for span in (trace.timing.boot, trace.timing.setup, trace.timing.agent, trace.timing.finalize):
+        span.start, span.end = now, now
     if reply is not None:
         trace.nodes = [
             MessageNode(message=vf.UserMessage(content=task.data.prompt_text), sampled=False),

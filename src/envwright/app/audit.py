@@ -23,6 +23,7 @@ from envwright.host import Loaded
 from envwright.host.venv import ensure_venv
 from envwright.model import Model
 from envwright.options import RunOptions, SweepOptions
+from envwright.probe.reply.overlap import left_of, settle
 from envwright.probe.rollout import Rollouts, latency_of, read_latency, read_quality
 from envwright.probe.rule import Check, Report
 from envwright.probe.rules import RULES
@@ -34,7 +35,10 @@ from envwright.work.rollout import paid_replies, read_rollouts
 
 SEED = "audit"
 """Draws the tasks that are rolled out, so that the same ones are the next time."""
-NO_JUDGE = "No judge was given: whether it asks for what the goal asks for was not looked at."
+NO_JUDGE = (
+    "Whether it asks for what the goal asks for takes a judge's reading, which an audit does not "
+    "do yet."
+)
 NO_MODEL = "No model was given (-m): nothing was rolled out."
 NO_DATASETS = "No dataset was named (--against): nothing was compared."
 NOT_LOADED = "It does not load, so that nothing of it could be run."
@@ -198,7 +202,10 @@ def score(gathered: Gathered, options: AuditOptions, baseline: Baseline | None) 
     """Pure: what was gathered → the scorecard."""
     seen, rollouts = gathered.seen, gathered.rollouts
     rolled = [*read_quality(rollouts), *read_latency(rollouts)] if rollouts else []
-    reports, accepted = accept([*seen.reports, *rolled], baseline)
+    found = [*seen.reports, *rolled]
+    kept, accepted = accept(settle(found), baseline)
+    # A fault that is accepted explains no other: those stand for themselves.
+    reports = settle(left_of(found, kept))
     results = [
         check_of(Check.INTEGRITY, reports, RULES),
         not_applicable(Check.PROBLEM_ALIGNMENT, NO_JUDGE),

@@ -127,7 +127,7 @@ def read_baseline(text: str, name: str) -> Baseline:
     """From a file's text; `UsageError` names what is wrong with it, and where."""
     try:
         raw = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--baseline {name} is no JSON: {error}", hint=f"give {FORM}") from error
     if isinstance(raw, list):
         return Baseline([entry_of(each, n, name) for n, each in enumerate(items(raw))])

@@ -80,7 +80,7 @@ def check_of(
     return CheckResult(
         check=check,
         status=status,
-        score=score,
+        score=None if status is Status.INCOMPLETE else score,
         weight=WEIGHTS[check],
         justification=" ".join(sentences),
         findings=findings,

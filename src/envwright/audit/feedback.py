@@ -22,6 +22,7 @@ TITLES = {
     Check.CONTAMINATION: "its tasks are not in the datasets that were named",
 }
 """What a PASS means."""
+BUT = ", but for what was accepted"
 MOST_FIXES = 8
 OPENERS = {
     Status.NOT_APPLICABLE: "not looked at",
@@ -38,30 +39,44 @@ def feedback_of(
 ) -> str:
     """One to three paragraphs; `notes` are what would have to be given to see more."""
     paragraphs = [
-        strengths(subject, checks),
+        strengths(subject, checks, accepted, rules),
         fixes(checks, rules),
         open_ends(checks, accepted, notes),
     ]
     return "\n\n".join(each for each in paragraphs if each)
 
 
-def strengths(subject: Subject, checks: Sequence[CheckResult]) -> str:
+def strengths(
+    subject: Subject, checks: Sequence[CheckResult], accepted: Accepted | None, rules: Rules
+) -> str:
     good = [each for each in checks if each.status is Status.PASS]
     if not good:
         return f"{subject.name}: no check passed."
-    said = "; ".join(f"{TITLES[each.check]} ({each.check}, {each.score:.1f})" for each in good)
+    borne = {
+        rules[f.rule].check for f in (accepted.findings if accepted else ()) if f.rule in rules
+    }
+    said = "; ".join(
+        f"{TITLES[each.check]}{BUT if each.check in borne else ''} ({each.check}, {each.score:.1f})"
+        for each in good
+    )
     return f"{subject.name}: {said}."
 
 
 def fixes(checks: Sequence[CheckResult], rules: Rules) -> str:
-    """What costs most first; of equal cost, what weighs more."""
+    """What costs most first; of equal cost, what weighs more, and the reward before its package."""
     weighed = [
         (each, result)
         for result in checks
         for each in worst_by_rule(result.findings)
         if each.severity is not Severity.INFO
     ]
-    weighed.sort(key=lambda pair: (urgency(pair[0]), -WEIGHTS[pair[1].check]))
+    weighed.sort(
+        key=lambda pair: (
+            urgency(pair[0]),
+            -WEIGHTS[pair[1].check],
+            pair[1].check is not Check.REWARD_DESIGN,
+        )
+    )
     if not weighed:
         return ""
     lines = [fix(finding, rules) for finding, _ in weighed[:MOST_FIXES]]

@@ -1,8 +1,7 @@
 """From findings to points: the one table, and the bands that a score falls into. Pure.
 
 A rule counts once, at the worst that it was found to be: a hundred tasks with one fault are
-one fault. What one finding of a kind costs is the first of its two prices; every further
-rule of that kind costs the second.
+one fault. The dearest rule costs the first of its two prices, every further one its second.
 """
 
 from collections.abc import Iterable, Sequence

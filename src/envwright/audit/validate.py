@@ -103,6 +103,12 @@ def score_problems(
         if findings:
             yield f"{name}: N/A has findings"
         return
+    blocked = any(
+        each.get("severity") == Severity.FAIL and each.get("basis") == Basis.PROVEN
+        for each in findings
+    )
+    if blocked and status is not Status.FAIL:
+        yield f"{name}: {status} with a proven finding of severity fail"
     if score is None:
         if status is not Status.INCOMPLETE:
             yield f"{name}: {status} has no score"
@@ -110,12 +116,6 @@ def score_problems(
     if (problem := number_problem(score)) is not None:
         yield f"{name}: score {problem}"
         return
-    blocked = any(
-        each.get("severity") == Severity.FAIL and each.get("basis") == Basis.PROVEN
-        for each in findings
-    )
-    if blocked and status is not Status.FAIL:
-        yield f"{name}: {status} with a proven finding of severity fail"
     wrong = {
         Status.PASS: score < PASS_FROM,
         Status.WARN: not WARN_FROM <= score < PASS_FROM,

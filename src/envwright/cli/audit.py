@@ -26,7 +26,8 @@ from envwright.cli.shared import (
     run_async,
 )
 from envwright.errors import Interrupted, UsageError
-from envwright.finding import Finding, Severity
+from envwright.finding import Finding, ReplyCitation, Severity
+from envwright.probe.reply.overlap import SAME_CAUSE, is_explained
 
 SPEC = "spec.md"
 FAIL_ON = {"fail": {Status.FAIL}, "warn": {Status.FAIL, Status.WARN}}
@@ -121,8 +122,10 @@ def audit(
                 audited = await run_audit(app, options, watch)
         if stop.is_set():
             raise Interrupted("interrupted")
+        # First what cannot fail: a full disk takes no verdict with it.
+        print_card(audited, as_json=as_json)
         keep(audited, out, html)
-        print_card(audited, as_json=as_json, out=out)
+        say(f"scorecard: {out}")
         return exit_code(audited.card, fail_on)
 
     try:
@@ -171,7 +174,7 @@ def keep(audited: Audited, out: Path, html: Path | None) -> None:
         html.expanduser().write_text(page, encoding="utf-8", errors="backslashreplace")
 
 
-def print_card(audited: Audited, *, as_json: bool, out: Path) -> None:
+def print_card(audited: Audited, *, as_json: bool) -> None:
     card = audited.card
     if as_json:
         print_json(card)
@@ -192,7 +195,9 @@ def print_card(audited: Audited, *, as_json: bool, out: Path) -> None:
         console().print(shown)
         for check in card.checks:
             for finding in check.findings:
-                print_finding(finding, audited.rules)
+                if not is_explained(finding):
+                    print_finding(finding, audited.rules)
+            print_explained(check, audited.rules)
         for finding in card.baseline.findings if card.baseline else ():
             click.echo(clean(f"\naccepted: {finding.rule} {finding.statement}"))
         click.echo(clean(f"\n{card.feedback}\n"))
@@ -203,7 +208,6 @@ def print_card(audited: Audited, *, as_json: bool, out: Path) -> None:
         click.echo(f"rating: {rating}")
     for entry in card.baseline.stale if card.baseline else ():
         say(f"baseline: found no more: {short(entry, 160)}")
-    say(f"scorecard: {out}")
 
 
 def check_cells(check: CheckResult) -> list[str]:
@@ -212,11 +216,26 @@ def check_cells(check: CheckResult) -> list[str]:
     return [check.check, check.status, score, weight, check.justification]
 
 
+def print_explained(check: CheckResult, rules: Rules) -> None:
+    """One line for each root; their evidence is in the scorecard."""
+    by_root: dict[str, list[str]] = {}
+    for finding in filter(is_explained, check.findings):
+        rule = rules.get(finding.rule)
+        name = f"{finding.rule} {rule.name}" if rule else finding.rule
+        by_root.setdefault(finding.statement.rpartition(SAME_CAUSE)[2], []).append(name)
+    for root, names in by_root.items():
+        said = ", ".join(dict.fromkeys(names))
+        click.echo(clean(f"\nalso found, of the same cause as {root}: {said}"))
+
+
 def print_finding(finding: Finding, rules: Rules) -> None:
     mark = "note" if finding.severity is Severity.INFO else str(finding.severity)
     click.echo(clean(f"\n{finding.rule} {mark} ({finding.basis}): {finding.statement}"))
     for citation in finding.citations[:SHOWN_CITATIONS]:
-        click.echo(clean(f"  {where(citation)}: {short(citation.quote, 140)!r}"))
+        said = ""
+        if isinstance(citation, ReplyCitation) and citation.reply:
+            said = f" on '{short(citation.reply, 100)}'"
+        click.echo(clean(f"  {where(citation)}{said}: {short(citation.quote, 140)!r}"))
     if (more := len(finding.citations) - SHOWN_CITATIONS) > 0:
         click.echo(f"  and {more} more")
     click.echo(clean(f"  reproduce: {' '.join(finding.reproduce.splitlines())}"))

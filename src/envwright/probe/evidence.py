@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
 from envwright.probe.rule import Rule
-from envwright.probe.scoring import Tried
+from envwright.probe.scoring import Tried, Try
 from envwright.record import Json
 
 SHOWN = 100
@@ -51,6 +51,17 @@ def replay(sample: Sample, index: int, replies: Sequence[Json], times: int = 1) 
     play = f"envwright run {name} --task {index} --agent scripted:{SCRIPT}"
     show = f'envwright trial show "$(envwright trial list --json -n 1 | {LATEST})"'
     return f"{write} > {SCRIPT} && {play} && {show}"
+
+
+def again_and_again(sample: Sample, each: Try) -> str:
+    """A command that scores the same reply four times in one process."""
+    name = sample.name or shlex.quote(sample.environment.name)
+    row = f"json.dumps({{'task': '{each.index}', 'reply': {compact(each.reply)}}})"
+    program = f"import json; print('\\n'.join([{row}] * 4))"
+    return (
+        f"python3 -c {shlex.quote(program)} > replies.jsonl && "
+        f"envwright env score {name} --replies replies.jsonl"
+    )
 
 
 def compact(text: str) -> str:

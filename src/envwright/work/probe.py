@@ -4,28 +4,32 @@ files → package and source rules · two fresh loads → load rules · all rows
 sampled tasks with their gold → replies, behaviour, episodes · datasets → contamination
 """
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from envwright.dataset import read_rows
 from envwright.environment import Source, Task
 from envwright.environment.egress import Egress
-from envwright.errors import EnvironmentFailure, EnvwrightError
+from envwright.errors import EnvironmentFailure, EnvwrightError, UsageError
 from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
+from envwright.probe import contamination, source
 from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.data.own_check import Checked
-from envwright.probe.found import Place
+from envwright.probe.found import Place, skipped
 from envwright.probe.gold import bare, field_of, gold_in
 from envwright.probe.merge import merge
 from envwright.probe.package import (
+    FILE_RULES,
     Package,
     failure_report,
     load_reports,
@@ -34,8 +38,9 @@ from envwright.probe.package import (
     read_package,
 )
 from envwright.probe.package.load import LOADS
-from envwright.probe.reply import PROBES, settle
-from envwright.probe.rule import Report
+from envwright.probe.reading import bounded
+from envwright.probe.reply import PROBES
+from envwright.probe.rule import Extent, Report
 from envwright.probe.rules import RULES
 from envwright.probe.run import run_probes
 from envwright.probe.scoring import Told
@@ -84,12 +89,17 @@ class Probing:
     @property
     def command(self) -> str:
         """The environment, ready for a shell."""
-        args = [f"--arg {shlex.quote(f'{name}={value}')}" for name, value in self.given.items()]
+        args = [f"--arg {shlex.quote(f'{n}={said_of(v)}')}" for n, v in self.given.items()]
         return " ".join([shlex.quote(self.address), *args])
 
     @property
     def place(self) -> Place:
         return place_of(self.loaded.source, self.address, self.command)
+
+
+def said_of(value: Any) -> str:
+    """An argument's value as it is typed."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def place_of(source: Source, address: str, command: str) -> Place:
@@ -120,12 +130,16 @@ async def probe(probing: Probing) -> Seen:
     total = loaded.environment.tasks.count
     tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
     package = read_package(loaded.source)
-    reports = [*read_files(probing, package), LOADED]
-    reports += load_reports(package, tasks, await keys_twice(probing, tasks), probing.place)
+    files, sources = read_files(probing, package), read_source(package, probing.place)
+    if is_unread(sources):
+        package = package.without_code
+    again = await keys_twice(probing, tasks)
+    reports = [*files, LOADED, *load_reports(package, tasks, again, probing.place)]
     async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
         sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
         solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
+        check_field(probing.gold_field, sampled)
         gold = await bench.sample(sampled, gold_field=probing.gold_field, solved=solved)
         sample = replace(gold, name=probing.command)
         checked = await bench.check_golds(sampled)
@@ -146,19 +160,23 @@ async def probe(probing: Probing) -> Seen:
         splits=await read_splits(probing, package),
         checked=checked,
     )
-    reports += source_reports(package, probing.place)
-    if probing.against:
-        rows = (row for address in probing.against for row in read_rows(address))
-        reports += contamination_reports(tasks, rows, probing.place, total=total)
+    reports += [*sources, *compare(probing, tasks)]
     return Seen(
-        reports=tuple(settle(merge(reports, RULES))),
+        reports=tuple(merge(reports, RULES)),
         tasks=tasks,
         gold_from=sample.gold_from,
-        no_gold=None if sample.gold_from else no_gold(probing, checked),
+        no_gold=None if sample.gold_from else no_gold(checked),
         scored=probed.scored,
         seconds=probed.seconds,
         notes=() if sample.gold_from else (HOW_TO_GOLD,),
     )
+
+
+def check_field(field: str | None, tasks: Sequence[Task]) -> None:
+    if field is None or not tasks or any(field_of(task.row, field) for task in tasks):
+        return
+    there = ", ".join(sorted({name for task in tasks for name in task.row})[:20])
+    raise UsageError(f"--gold-field {field!r} is in no row", hint=f"the rows have: {there}")
 
 
 HOW_TO_GOLD = (
@@ -167,10 +185,8 @@ HOW_TO_GOLD = (
 )
 
 
-def no_gold(probing: Probing, checked: Sequence[Checked]) -> str:
-    field_ = probing.gold_field
-    where = f"the field {field_!r} is in no sampled row" if field_ else "no row has a field for it"
-    said = f"{where}, and no trial of this revision solved a task"
+def no_gold(checked: Sequence[Checked]) -> str:
+    said = "no row has a field for it, and no trial of this revision solved a task"
     if held := sum(one.valid is True for one in checked):
         said += f" (Task.validate confirms {held} of {len(checked)} golds, and tells no reply)"
     return said
@@ -180,37 +196,67 @@ def counted(total: int | None) -> str:
     return "endless" if total is None else str(total)
 
 
+def compare(probing: Probing, tasks: Sequence[Task]) -> list[Report]:
+    """The tasks against the datasets that were named; one that breaks off leaves the rest be."""
+    if not probing.against:
+        return []
+    rows = (row for address in probing.against for row in read_rows(address))
+    total = probing.loaded.environment.tasks.count
+    try:
+        return contamination_reports(tasks, rows, probing.place, total=total)
+    except UsageError as error:
+        probing.say(f"error: {error}")
+        return [skipped(rule, str(error), Extent.UNFINISHED) for rule in contamination.RULES]
+
+
+def read_source(package: Package, place: Place) -> list[Report]:
+    return bounded(
+        lambda: source_reports(package, place),
+        lambda why: [skipped(rule, why, Extent.UNFINISHED) for rule in source.RULES],
+    )
+
+
+def is_unread(sources: Sequence[Report]) -> bool:
+    """Whether reading it did not come to an end: then nobody else tries to."""
+    return all(each.extent is Extent.UNFINISHED and not each.findings for each in sources)
+
+
 def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Seen:
     """What is seen of an environment that does not load: its files, and how it failed."""
     package = read_package(source)
     place = place_of(source, address, shlex.quote(address))
     failed = failure_report(package, f"{error.detail or ''}\n{error.message}", place)
     named = {report.rule for report in failed}
-    files = [*package_reports(package, place), *source_reports(package, place)]
+    files = [*bounded_files(lambda: package_reports(package, place)), *read_source(package, place)]
     others = [each for each in files if each.rule not in named]
     return Seen(tuple(merge([*failed, *others], RULES)))
 
 
 def read_files(probing: Probing, package: Package) -> list[Report]:
     permit = probing.loaded.permit
-    return package_reports(
-        package,
-        probing.place,
-        installed=read_installed_modules(probing.site) if probing.site else None,
-        egress=permit.egress,
-        prepare=probing.prepare,
-        secrets=permit.secrets.values,
+    return bounded_files(
+        lambda: package_reports(
+            package,
+            probing.place,
+            installed=read_installed_modules(probing.site) if probing.site else None,
+            egress=permit.egress,
+            prepare=probing.prepare,
+            secrets=permit.secrets.values,
+        )
     )
 
 
-async def keys_twice(probing: Probing, tasks: Sequence[Task]) -> tuple[list[str], list[str]] | None:
+def bounded_files(read: Callable[[], list[Report]]) -> list[Report]:
+    return bounded(read, lambda why: [skipped(rule, why, Extent.UNFINISHED) for rule in FILE_RULES])
+
+
+async def keys_twice(probing: Probing, tasks: Sequence[Task]) -> tuple[list[str], list[str]] | str:
     """The tasks' keys of two fresh processes under other hashes."""
     try:
         async with probing.loaded.afresh(FRESH_SEED) as fresh:
             again = await fresh.tasks(0, len(tasks))
     except EnvwrightError as error:
-        probing.say(f"it did not load a second time: {error}")
-        return None
+        return f"it did not load a second time: {error}"
     return [task.key for task in tasks], [task.key for task in again]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Sample
-from envwright.probe.evidence import finding, shown, value_of
+from envwright.probe.evidence import again_and_again, finding, shown, value_of
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Scorer, Told, Tried, Try
 
@@ -151,7 +151,7 @@ def differs(
     case = next(case for case in sample.cases if case.task.index == each.index)
     values = list(dict.fromkeys(map(value_of, found)))
     count = len({hit[0] for hit in hits})
-    return finding(
+    told = finding(
         rule,
         sample,
         case,
@@ -160,3 +160,4 @@ def differs(
         f"{' and '.join(values[:3])} {how}; {count} of {len(repeated.tries)} replies differ",
         quote=values[-1],
     )
+    return told.model_copy(update={"reproduce": again_and_again(sample, each)})

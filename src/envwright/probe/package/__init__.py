@@ -1,6 +1,6 @@
 """EW1: the package and its loading. Read from its files and from what loading it showed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from envwright.environment.egress import NO_EGRESS, Egress
 from envwright.probe.found import Place
@@ -22,10 +22,12 @@ from envwright.probe.package.package import (
     read_package,
 )
 from envwright.probe.package.variables import VARIABLE, variable_reports
-from envwright.probe.rule import Report
+from envwright.probe.rule import Extent, Report
 
+FILE_RULES = (METADATA, BUILD, UNDECLARED, UNUSED, NETWORK, VARIABLE)
+"""Of `package_reports`."""
 RULES = (
-    *(METADATA, BUILD, UNDECLARED, UNUSED, NETWORK, VARIABLE),
+    *FILE_RULES,
     *(LOADS, NO_TASKS, UNSTEADY, SCHEMA),
 )
 
@@ -44,15 +46,32 @@ def package_reports(
     Needs `read_package(source)`, its place, and, as far as they are
     there, `read_installed_modules(site)` of its venv and what the settings permit it.
     """
+    unread = package.code.unparsed
     return [
         *metadata_reports(package, place),
-        *dependency_reports(package, installed, place),
-        *network_reports(package, place, egress, prepare),
-        *variable_reports(package, place, secrets),
+        *(
+            in_part(each, unread) if unread else each
+            for each in (
+                *dependency_reports(package, installed, place),
+                *network_reports(package, place, egress, prepare),
+                *variable_reports(package, place, secrets),
+            )
+        ),
     ]
 
 
+def in_part(made: Report, unread: Sequence[str]) -> Report:
+    """Modules that could not be read are not called clean."""
+    return made.model_copy(
+        update={
+            "extent": made.extent if made.findings else Extent.UNFINISHED,
+            "reason": f"cannot be read: {', '.join(unread)[:200]}",
+        }
+    )
+
+
 __all__ = [
+    "FILE_RULES",
     "RULES",
     "Installed",
     "Package",

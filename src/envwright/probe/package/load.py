@@ -104,14 +104,14 @@ def cite_failure(package: Package, failure: str) -> SourceCitation:
 def load_reports(
     package: Package,
     tasks: Sequence[Task],
-    keys: tuple[Sequence[str], Sequence[str]] | None,
+    keys: tuple[Sequence[str], Sequence[str]] | str,
     place: Place,
 ) -> list[Report]:
-    """`keys` are those of two loads in fresh processes, in order; None when there was one."""
+    """`keys` are those of two loads in fresh processes, in order, or why there was one."""
     none = [] if tasks else [Hit("it loads, and has no tasks", [cite_project(package)])]
     reports = [report(NO_TASKS, none, place, tried=len(tasks), unit="tasks")]
-    if keys is None:
-        reports.append(skipped(UNSTEADY, "it was loaded once", Extent.UNFINISHED))
+    if isinstance(keys, str):
+        reports.append(skipped(UNSTEADY, keys, Extent.UNFINISHED))
     else:
         hits = list(unsteady_hits(package, *keys, tasks)) or list(unsteady_source(package.code))
         compared = max(map(len, keys))

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -41,6 +41,8 @@ class Package:
     dependencies: tuple[str, ...] = ()
     manifest: str = "pyproject.toml"
     import_path: str = ""
+    too_large: tuple[str, ...] = ()
+    """Modules that were not read."""
 
     @cached_property
     def table(self) -> Json:
@@ -64,7 +66,15 @@ class Package:
     def code(self) -> Code:
         """The modules that loading it can reach."""
         own = {p: text for p, text in self.files.items() if self.is_loaded(p)}
-        return read_code(own, self.import_path)
+        code = read_code(own, self.import_path)
+        large = tuple(path for path in self.too_large if self.is_loaded(path))
+        return replace(code, unparsed=(*code.unparsed, *large))
+
+    @property
+    def without_code(self) -> "Package":
+        """The same, with none of its source to follow."""
+        texts = {p: text for p, text in self.files.items() if not p.endswith(".py")}
+        return replace(self, files=texts)
 
     def is_loaded(self, path: str) -> bool:
         inside = path.removeprefix(f"{self.import_path}/") if self.import_path else path
@@ -89,13 +99,18 @@ class Package:
 def read_package(source: Source) -> Package:
     """The package's texts, from its folder; what is large or no text is left out."""
     files: dict[str, str] = {}
+    large: list[str] = []
     for path in files_of(source.folder, source.files):
         if path.suffix in TEXTS or path.name.upper().startswith("README"):
             if path.is_symlink() and not path.exists():
                 continue
-            if path.is_file() and path.stat().st_size <= LARGEST_TEXT:
-                name = path.relative_to(source.folder).as_posix()
+            if not path.is_file():
+                continue
+            name = path.relative_to(source.folder).as_posix()
+            if path.stat().st_size <= LARGEST_TEXT:
                 files[name] = path.read_text(encoding="utf-8", errors="replace")
+            elif path.suffix == ".py":
+                large.append(name)
     inside = source.import_path.relative_to(source.folder).as_posix()
     return Package(
         name=source.name,
@@ -104,6 +119,7 @@ def read_package(source: Source) -> Package:
         dependencies=source.dependencies,
         manifest=source.manifest,
         import_path="" if inside == "." else inside,
+        too_large=tuple(large),
     )
 
 

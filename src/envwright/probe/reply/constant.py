@@ -191,7 +191,7 @@ class Constant:
         if not paid:
             return []
         best = max(paid, key=lambda each: (mean_share(pay, each), len(each.hits)))
-        share = mean_share(pay, best)
+        share = max(mean_share(pay, best), of_gold(pay, best))
         return [
             finding(
                 CONSTANT,
@@ -253,3 +253,10 @@ def kinds_of(paid: Sequence[Tally]) -> set[Kind]:
         case, _ = each.hits[0]
         kinds.add(stock(case)[each.label].kind)
     return kinds
+
+
+def of_gold(pay: Pay, each: Tally) -> float:
+    """The mean share of what the gold did earn, however little that is."""
+    pairs = [(pay.reward(case, reply) or 0.0, pay.best(case) or 0.0) for case, reply in each.hits]
+    shares = [reward / best for reward, best in pairs if best > 0]
+    return min(1.0, sum(shares) / len(shares)) if shares else 0.0

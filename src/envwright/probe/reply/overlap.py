@@ -1,11 +1,12 @@
 """One cause, one finding: which rule explains which others.
 
 A reward that pays for whatever is said also pays for silence, echoes, lists and wrong answers.
-Its author has one thing to mend, so the root is reported and the rest is not.
+Its author has one thing to mend, so the root is reported and the rest is noted beside it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from envwright.finding import Finding, Severity
 from envwright.probe.rule import Report
 
 NOTHING, ECHO, CONSTANT, SPRAY, SUBSTRING = "EW301", "EW302", "EW303", "EW304", "EW305"
@@ -48,21 +49,55 @@ EXPLAINS: dict[str, frozenset[str]] = {
 }
 
 
+SAME_CAUSE = "; of the same cause as "
+
+
 def settle(reports: Iterable[Report]) -> list[Report]:
-    """The same reports, without the findings that another one explains."""
+    """The same reports; findings that another one explains are notes, and name it."""
     reports = list(reports)
-    found = {each.rule for each in reports if each.findings}
-    explained = explained_by(found)
+    roots = explained_by({each.rule for each in reports if any(map(is_root, each.findings))})
     return [
-        each.model_copy(update={"findings": ()}) if each.rule in explained else each
+        each.model_copy(
+            update={"findings": tuple(noted(found, roots[each.rule]) for found in each.findings)}
+        )
+        if each.rule in roots
+        else each
         for each in reports
     ]
 
 
-def explained_by(found: Sequence[str] | set[str]) -> set[str]:
-    """Going from the roots on: what is explained itself explains nothing."""
-    explained: set[str] = set()
+def explained_by(found: Collection[str]) -> dict[str, str]:
+    """Each rule that another explains, and that one. Going from the roots on: what is
+    explained itself explains nothing."""
+    explained: dict[str, str] = {}
     for rule, others in EXPLAINS.items():
         if rule in found and rule not in explained:
-            explained |= others
+            explained |= {other: rule for other in others if other not in explained}
     return explained
+
+
+def noted(finding: Finding, root: str) -> Finding:
+    if is_explained(finding):
+        return finding
+    statement = f"{finding.statement}{SAME_CAUSE}{root}"
+    return finding.model_copy(update={"severity": Severity.INFO, "statement": statement})
+
+
+def is_explained(finding: Finding) -> bool:
+    return finding.severity is Severity.INFO and SAME_CAUSE in finding.statement
+
+
+def is_root(finding: Finding) -> bool:
+    return finding.severity is not Severity.INFO
+
+
+def left_of(reports: Sequence[Report], kept: Sequence[Report]) -> list[Report]:
+    """The reports as they were before they were settled, but for findings that are not in
+    `kept`: where a root is gone, what it explained stands for itself again."""
+    stand = {(each.rule, each.reproduce) for report in kept for each in report.findings}
+    return [
+        report.model_copy(
+            update={"findings": tuple(f for f in report.findings if (f.rule, f.reproduce) in stand)}
+        )
+        for report in reports
+    ]
