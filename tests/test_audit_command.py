@@ -183,7 +183,7 @@ def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Prov
     assert statuses(again) == statuses(card)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_ctrl_c_leaves_no_scorecard(envwright: CommandLine, tmp_path: Path):
     started = envwright.start("audit", EXAMPLES / "sums", "--goal", GOAL)
     assert started.stderr is not None
