@@ -1,5 +1,6 @@
 import pytest
 
+from envwright.probe.gold import field_of
 from envwright_host.gold import FIELDS, NoGoldError, gold_of, wordings
 
 
@@ -57,3 +58,9 @@ def test_an_oracle_says_the_gold_first_as_it_was_asked_to(request_text, first):
     assert said[0] == first
     assert "4" in said
     assert len(set(said)) == len(said) >= 6
+
+
+def test_a_field_that_is_named_is_found_one_level_down_too():
+    row = {"prompt": "p", "info": {"squares": "e4"}}
+    assert field_of(row, "squares") == "info.squares"
+    assert field_of(row, "nowhere") is None

@@ -117,14 +117,15 @@ def says(
 
 def field_of(row: Json, field: str | None) -> str | None:
     """The field that holds the gold, also one level down; None when there is none."""
+    names = (field,) if field else FIELDS
     nested = [
         f"{outer}.{name}"
         for outer, inner in row.items()
         if isinstance(inner, dict)
-        for name in FIELDS
+        for name in names
         if name in inner
     ]
-    for name in (field,) if field else (*FIELDS, *nested):
+    for name in (*names, *nested):
         try:
             gold_of(row, name)
         except NoGoldError:
