@@ -169,6 +169,9 @@ def test_rollouts_fill_two_more_checks_and_are_run_once(run: Inside, model: Prov
         *("audit", EXAMPLES / "sums", "--goal", GOAL, "-m", "m", "--endpoint", model.url),
         *("-n", "3", "-r", "4", "--probe-tasks", "5", "--out", "rolled.json", "--json"),
     )
+    mistyped = run(*command, "--gold-field", "anwser")
+    assert mistyped.code == 2 and "is in no row" in mistyped.err
+    assert not model.requests
     found = run(*command)
     card = found.json
     assert len(model.requests) == 12

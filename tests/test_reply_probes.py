@@ -127,6 +127,14 @@ def test_what_an_accepted_root_explained_stands_for_itself():
     assert again["EW304"].severity is Severity.FAIL
 
 
+def test_of_two_findings_with_the_same_command_the_accepted_one_is_left_out():
+    (first, *_), *_ = (r.findings for r in reports_of(FAULTY["anything"][1]) if r.findings)
+    second = first.model_copy(update={"severity": Severity.INFO, "statement": "less of it"})
+    both = Report(rule=first.rule, findings=(first, second))
+    (left,) = left_of([both], [both.model_copy(update={"findings": (second,)})])
+    assert left.findings == (second,)
+
+
 FOUND = next(report.findings for report in reports_of(FAULTY["anything"][1]) if report.findings)
 
 

@@ -29,7 +29,7 @@ from envwright.probe.rule import Check, Report
 from envwright.probe.rules import RULES
 from envwright.record import Json
 from envwright.trial.part import Cast
-from envwright.work.probe import Probing, Seen, probe, probe_failure
+from envwright.work.probe import Probing, Seen, check_field, probe, probe_failure
 from envwright.work.request import Request
 from envwright.work.rollout import paid_replies, read_rollouts
 
@@ -113,6 +113,7 @@ async def gather(app: App, options: AuditOptions, watch: Watch) -> Gathered:
     args = app.arguments(source, options.args)
     try:
         loaded = await until(watch.stop, app.load(source, args, gateway, own))
+        await until(watch.stop, check_field(loaded, options.gold_field))
         rollouts = None
         if agents:
             # First: what a model solved is a gold where the rows hold none.

@@ -36,6 +36,7 @@ class Patience:
 
 
 PROGRAMS = 7
+"""A minute is what environments allow a program; a reply's time is a bit more than that then."""
 PATIENT = Patience()
 
 

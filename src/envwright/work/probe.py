@@ -25,7 +25,7 @@ from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.data.own_check import Checked
-from envwright.probe.found import Place, skipped
+from envwright.probe.found import Place
 from envwright.probe.gold import bare, field_of, gold_in
 from envwright.probe.merge import merge
 from envwright.probe.package import (
@@ -40,9 +40,9 @@ from envwright.probe.package import (
 from envwright.probe.package.load import LOADS
 from envwright.probe.reading import bounded
 from envwright.probe.reply import PROBES
-from envwright.probe.rule import Extent, Report
+from envwright.probe.rule import Report
 from envwright.probe.rules import RULES
-from envwright.probe.run import run_probes
+from envwright.probe.run import run_probes, unfinished
 from envwright.probe.scoring import Told
 from envwright.probe.source import slow_replies, source_reports
 from envwright.record import Json
@@ -128,10 +128,12 @@ async def probe(probing: Probing) -> Seen:
     """`EnvironmentFailure` when it cannot even be read."""
     loaded = probing.loaded
     total = loaded.environment.tasks.count
-    tasks = await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
+    tasks = await read_tasks(loaded)
     package = read_package(loaded.source)
-    files, sources = read_files(probing, package), read_source(package, probing.place)
-    if is_unread(sources):
+    files = read_files(probing, package)
+    sources, has_ended = read_source(package, probing.place)
+    if not has_ended:
+        # Nobody else tries to read it.
         package = package.without_code
     again = await keys_twice(probing, tasks)
     reports = [*files, LOADED, *load_reports(package, tasks, again, probing.place)]
@@ -139,7 +141,6 @@ async def probe(probing: Probing) -> Seen:
         sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
         solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
-        check_field(probing.gold_field, sampled)
         gold = await bench.sample(sampled, gold_field=probing.gold_field, solved=solved)
         sample = replace(gold, name=probing.command)
         checked = await bench.check_golds(sampled)
@@ -172,8 +173,17 @@ async def probe(probing: Probing) -> Seen:
     )
 
 
-def check_field(field: str | None, tasks: Sequence[Task]) -> None:
-    if field is None or not tasks or any(field_of(task.row, field) for task in tasks):
+async def read_tasks(loaded: Loaded) -> list[Task]:
+    total = loaded.environment.tasks.count
+    return await loaded.tasks(0, MOST_ENDLESS if total is None else min(total, MOST_TASKS))
+
+
+async def check_field(loaded: Loaded, field: str | None) -> None:
+    """A name that was mistyped is told before anything is spent on it."""
+    if field is None:
+        return
+    tasks = await read_tasks(loaded)
+    if not tasks or any(field_of(task.row, field) for task in tasks):
         return
     there = ", ".join(sorted({name for task in tasks for name in task.row})[:20])
     raise UsageError(f"--gold-field {field!r} is in no row", hint=f"the rows have: {there}")
@@ -206,19 +216,15 @@ def compare(probing: Probing, tasks: Sequence[Task]) -> list[Report]:
         return contamination_reports(tasks, rows, probing.place, total=total)
     except UsageError as error:
         probing.say(f"error: {error}")
-        return [skipped(rule, str(error), Extent.UNFINISHED) for rule in contamination.RULES]
+        return [*unfinished(contamination.RULES, str(error))]
 
 
-def read_source(package: Package, place: Place) -> list[Report]:
+def read_source(package: Package, place: Place) -> tuple[list[Report], bool]:
+    """What its code shows, and whether reading it came to an end."""
     return bounded(
-        lambda: source_reports(package, place),
-        lambda why: [skipped(rule, why, Extent.UNFINISHED) for rule in source.RULES],
+        lambda: (source_reports(package, place), True),
+        lambda why: ([*unfinished(source.RULES, why)], False),
     )
-
-
-def is_unread(sources: Sequence[Report]) -> bool:
-    """Whether reading it did not come to an end: then nobody else tries to."""
-    return all(each.extent is Extent.UNFINISHED and not each.findings for each in sources)
 
 
 def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Seen:
@@ -227,8 +233,9 @@ def probe_failure(source: Source, error: EnvironmentFailure, address: str) -> Se
     place = place_of(source, address, shlex.quote(address))
     failed = failure_report(package, f"{error.detail or ''}\n{error.message}", place)
     named = {report.rule for report in failed}
-    files = [*bounded_files(lambda: package_reports(package, place)), *read_source(package, place)]
-    others = [each for each in files if each.rule not in named]
+    files = bounded_files(lambda: package_reports(package, place))
+    sources, _ = read_source(package, place)
+    others = [each for each in (*files, *sources) if each.rule not in named]
     return Seen(tuple(merge([*failed, *others], RULES)))
 
 
@@ -247,7 +254,7 @@ def read_files(probing: Probing, package: Package) -> list[Report]:
 
 
 def bounded_files(read: Callable[[], list[Report]]) -> list[Report]:
-    return bounded(read, lambda why: [skipped(rule, why, Extent.UNFINISHED) for rule in FILE_RULES])
+    return bounded(read, lambda why: [*unfinished(FILE_RULES, why)])
 
 
 async def keys_twice(probing: Probing, tasks: Sequence[Task]) -> tuple[list[str], list[str]] | str:

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from envwright.probe.code import Code, Method
-
-sre: Any = re._parser  # type: ignore[attr-defined]  # pyright: ignore
-op: Any = re._constants  # type: ignore[attr-defined]  # pyright: ignore
+from envwright.probe.source.pattern import sre
 
 OF_THE_TASK = frozenset(("self", "cls", "answer", "info", "task", "prompt", "question", "parser"))
 """Parameters that no turn and no tool changes."""
@@ -23,6 +21,7 @@ STARTS = {
     "os": frozenset(("system", "popen", "fork")),
     "asyncio": frozenset(("create_subprocess_exec", "create_subprocess_shell")),
 }
+OF_CATEGORY = {"CATEGORY_DIGIT": "7", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}
 MOST_TEXTS = 40
 LONGEST = 200
 
@@ -126,35 +125,40 @@ def matched_by(pattern: str) -> str:
 
 def pieces(parsed: Sequence[tuple[Any, Any]]) -> Iterator[str]:
     for kind, value in parsed:
-        if kind is op.LITERAL:
-            yield chr(value)
-        elif kind is op.NOT_LITERAL:
-            yield "b" if value == ord("a") else "a"
-        elif kind is op.ANY:
-            yield "a"
-        elif kind is op.IN:
-            yield one_of(value)
-        elif kind is op.BRANCH:
-            yield from pieces(value[1][0])
-        elif kind is op.SUBPATTERN:
-            yield from pieces(value[-1])
-        elif kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
-            least, most, inner = value
-            times = max(least, min(int(most), 1))
-            yield "".join(pieces(inner)) * min(times, LONGEST)
-        elif kind is op.ATOMIC_GROUP:
-            yield from pieces(value)
+        match str(kind):
+            case "LITERAL":
+                yield chr(value)
+            case "NOT_LITERAL":
+                yield "b" if value == ord("a") else "a"
+            case "ANY":
+                yield "a"
+            case "IN":
+                yield one_of(value)
+            case "BRANCH":
+                yield from pieces(value[1][0])
+            case "SUBPATTERN":
+                yield from pieces(value[-1])
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, inner = value
+                times = max(least, min(int(most), 1))
+                yield "".join(pieces(inner)) * min(times, LONGEST)
+            case "ATOMIC_GROUP":
+                yield from pieces(value)
+            case _:
+                pass
 
 
 def one_of(signs: Sequence[tuple[Any, Any]]) -> str:
-    categories = {op.CATEGORY_DIGIT: "7", op.CATEGORY_SPACE: " ", op.CATEGORY_WORD: "a"}
-    if signs and signs[0][0] is op.NEGATE:
-        return "a"
     for kind, value in signs:
-        if kind is op.LITERAL:
-            return chr(value)
-        if kind is op.RANGE:
-            return chr(value[0])
-        if kind is op.CATEGORY:
-            return categories.get(value, "-")
+        match str(kind):
+            case "NEGATE":
+                return "a"
+            case "LITERAL":
+                return chr(value)
+            case "RANGE":
+                return chr(value[0])
+            case "CATEGORY":
+                return OF_CATEGORY.get(str(value), "-")
+            case _:
+                pass
     return ""

@@ -94,10 +94,18 @@ def is_root(finding: Finding) -> bool:
 def left_of(reports: Sequence[Report], kept: Sequence[Report]) -> list[Report]:
     """The reports as they were before they were settled, but for findings that are not in
     `kept`: where a root is gone, what it explained stands for itself again."""
-    stand = {(each.rule, each.reproduce) for report in kept for each in report.findings}
+    stand: dict[str, list[Finding]] = {}
+    for report in kept:
+        stand.setdefault(report.rule, []).extend(report.findings)
     return [
         report.model_copy(
-            update={"findings": tuple(f for f in report.findings if (f.rule, f.reproduce) in stand)}
+            update={
+                "findings": tuple(
+                    found
+                    for found, as_told in zip(report.findings, told.findings, strict=True)
+                    if as_told in stand.get(report.rule, ())
+                )
+            }
         )
-        for report in reports
+        for report, told in zip(reports, settle(reports), strict=True)
     ]
