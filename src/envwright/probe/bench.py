@@ -13,6 +13,7 @@ from envwright.model import Model
 from envwright.probe.case import Sample
 from envwright.probe.data.own_check import Checked
 from envwright.probe.episode_scorer import EpisodeScorer, needs_episodes, unscorable
+from envwright.probe.forms import NO_READERS, Readers
 from envwright.probe.gold import NO_REPLIES, find_gold
 from envwright.probe.host_scorer import HostScorer
 from envwright.probe.patience import PATIENT, Patience
@@ -57,12 +58,15 @@ class Bench:
         *,
         gold_field: str | None = None,
         solved: Mapping[int, str] = NO_REPLIES,
+        readers: Readers = NO_READERS,
     ) -> Sample:
         """Some of the tasks, or all, with their gold; `solved` are replies that solved one
-        before, by index."""
+        before, by index; `readers` say what its code looks for."""
         scorer = None if self.unscorable else self.scorer
         drawn = self.tasks if tasks is None else tasks
-        return await find_gold(scorer, self.environment, drawn, field=gold_field, solved=solved)
+        return await find_gold(
+            *(scorer, self.environment, drawn), field=gold_field, solved=solved, readers=readers
+        )
 
     async def check_golds(self, tasks: Sequence[Task]) -> list[Checked]:
         """The tasks' own word on their gold, as far as they have one. The first that ends its

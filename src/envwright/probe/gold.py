@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from envwright.environment import Environment, Task
 from envwright.probe.case import Case, Sample
+from envwright.probe.forms import NO_READERS, Readers
 from envwright.probe.scoring import Scorer, Told, Try
 from envwright.record import Json, items, mapping
 from envwright_host.gold import FIELDS, NoGoldError, dig, gold_of, spell, wordings
@@ -42,6 +43,7 @@ async def find_gold(
     *,
     field: str | None = None,
     solved: Mapping[int, str] = NO_REPLIES,
+    readers: Readers = NO_READERS,
 ) -> Sample:
     """The tasks as cases; `solved` are replies that solved a task before, by its index.
 
@@ -49,7 +51,7 @@ async def find_gold(
     """
     fields = {task.index: field_of(task.row, field) for task in tasks}
     form = form_of([gold_in(task, fields[task.index]) for task in tasks])
-    said = {task.index: says(task, fields[task.index], solved, form) for task in tasks}
+    said = {task.index: says(task, fields[task.index], solved, form, readers) for task in tasks}
     most = sum(reward.weight for reward in environment.rewards if reward.weight > 0)
     best: dict[int, tuple[float, str, str]] = {}
     for turn in range(0 if scorer is None else max(map(len, said.values()), default=0)):
@@ -95,7 +97,11 @@ def case_of(
 
 
 def says(
-    task: Task, field: str | None, solved: Mapping[int, str], form: tuple[str, str] = ("", "")
+    task: Task,
+    field: str | None,
+    solved: Mapping[int, str],
+    form: tuple[str, str] = ("", ""),
+    readers: Readers = NO_READERS,
 ) -> list[tuple[str, str]]:
     """Every gold and wording worth trying, likely ones first."""
     request = request_of(task)
@@ -106,6 +112,7 @@ def says(
         spoken = [(gold, wording) for wording in wordings(gold, request)]
         # A form is said as it is written; who ends a solution in the answer may say that alone.
         first = [(gold, raw)] if gold != raw and "\n" not in raw else []
+        spoken += [(gold, wording) for wording in readers.wordings(gold, request)]
         found += [*first, *spoken, (gold, raw)]
     if (reply := solved.get(task.index)) is not None:
         found.append((golds[0] if golds else reply, reply))

@@ -25,6 +25,7 @@ from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
 from envwright.probe.data.own_check import Checked
+from envwright.probe.forms import readers_in
 from envwright.probe.found import Place
 from envwright.probe.gold import bare, field_of, gold_in
 from envwright.probe.merge import merge
@@ -141,7 +142,12 @@ async def probe(probing: Probing) -> Seen:
         sampled = spread(bench.tasks, probing.count)
         paid = probing.paid()
         solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
-        gold = await bench.sample(sampled, gold_field=probing.gold_field, solved=solved)
+        gold = await bench.sample(
+            sampled,
+            gold_field=probing.gold_field,
+            solved=solved,
+            readers=readers_in(package.code),
+        )
         sample = replace(gold, name=probing.command)
         checked = await bench.check_golds(sampled)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")

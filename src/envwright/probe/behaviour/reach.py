@@ -5,12 +5,10 @@ answer is the careful one.
 """
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from envwright.probe.code import Code, Method
-from envwright.probe.source.pattern import sre
+from envwright.probe.source.match import matched_by
 
 OF_THE_TASK = frozenset(("self", "cls", "answer", "info", "task", "prompt", "question", "parser"))
 """Parameters that no turn and no tool changes."""
@@ -21,7 +19,6 @@ STARTS = {
     "os": frozenset(("system", "popen", "fork")),
     "asyncio": frozenset(("create_subprocess_exec", "create_subprocess_shell")),
 }
-OF_CATEGORY = {"CATEGORY_DIGIT": "7", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}
 MOST_TEXTS = 40
 LONGEST = 200
 
@@ -111,54 +108,3 @@ def texts_of(code: Code, method: Method, depth: int) -> Iterator[str]:
             helper = code.called(method, node)
             if helper is not None and helper.node is not method.node:
                 yield from texts_of(code, helper, depth + 1)
-
-
-def matched_by(pattern: str) -> str:
-    """A text that the expression matches; the pattern itself where it is none."""
-    if not re.search(r"[\\\[(*+?{|^$.]", pattern):
-        return pattern
-    try:
-        return "".join(pieces(sre.parse(pattern)))
-    except (re.error, RecursionError, OverflowError, ValueError):
-        return pattern
-
-
-def pieces(parsed: Sequence[tuple[Any, Any]]) -> Iterator[str]:
-    for kind, value in parsed:
-        match str(kind):
-            case "LITERAL":
-                yield chr(value)
-            case "NOT_LITERAL":
-                yield "b" if value == ord("a") else "a"
-            case "ANY":
-                yield "a"
-            case "IN":
-                yield one_of(value)
-            case "BRANCH":
-                yield from pieces(value[1][0])
-            case "SUBPATTERN":
-                yield from pieces(value[-1])
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                least, most, inner = value
-                times = max(least, min(int(most), 1))
-                yield "".join(pieces(inner)) * min(times, LONGEST)
-            case "ATOMIC_GROUP":
-                yield from pieces(value)
-            case _:
-                pass
-
-
-def one_of(signs: Sequence[tuple[Any, Any]]) -> str:
-    for kind, value in signs:
-        match str(kind):
-            case "NEGATE":
-                return "a"
-            case "LITERAL":
-                return chr(value)
-            case "RANGE":
-                return chr(value[0])
-            case "CATEGORY":
-                return OF_CATEGORY.get(str(value), "-")
-            case _:
-                pass
-    return ""
