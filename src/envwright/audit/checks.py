@@ -4,7 +4,7 @@ What was looked for is said with what it was out of; what could not run, with wh
 is counted as looked at that was not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from envwright.audit.points import AT_BEST_WARN, band_of, is_blocker, score_of
 from envwright.audit.scorecard import WEIGHTS, CheckResult, Status
@@ -13,11 +13,7 @@ from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.text import sentence
 
 Rules = Mapping[str, Rule]
-LEFT_OUT = {
-    Extent.UNFINISHED: "Not finished",
-    Extent.RAN: "In part",
-    Extent.NOT_APPLICABLE: "Not applicable",
-}
+LEFT_OUT = {Extent.UNFINISHED: "Not finished", Extent.RAN: "In part"}
 TASKS = "tasks"
 """Of these alone there may be endless many."""
 SHOWN_RULES = 12
@@ -144,14 +140,22 @@ def left_out(reports: Sequence[Report], rules: Rules, no_gold: str | None) -> li
         why = f" ({no_gold})" if no_gold else ""
         said.append(f"Could not run without a gold{why}: {named(blind, rules)}.")
     for extent, words in LEFT_OUT.items():
-        reasons: dict[str, list[Report]] = {}
-        for each in reports:
-            if each.extent is extent and (each.reason or extent is not Extent.RAN):
-                reasons.setdefault(each.reason, []).append(each)
-        for reason, of_it in reasons.items():
-            why = f" ({reason})" if reason else ""
-            said.append(f"{words}{why}: {named(of_it, rules)}.")
+        for reason, of_it in by_reason(each for each in reports if each.extent is extent):
+            if reason or extent is not Extent.RAN:
+                why = f" ({reason})" if reason else ""
+                said.append(f"{words}{why}: {named(of_it, rules)}.")
+    idle = by_reason(each for each in reports if each.extent is Extent.NOT_APPLICABLE)
+    if idle:
+        parts = [f"{', '.join(each.rule for each in of_it)} ({reason})" for reason, of_it in idle]
+        said.append(f"Not applicable: {'; '.join(parts)}.")
     return said
+
+
+def by_reason(reports: Iterable[Report]) -> list[tuple[str, list[Report]]]:
+    reasons: dict[str, list[Report]] = {}
+    for each in reports:
+        reasons.setdefault(each.reason, []).append(each)
+    return [*reasons.items()]
 
 
 def named(reports: Sequence[Report], rules: Rules) -> str:

@@ -25,6 +25,13 @@ def shown(text: str, most: int = SHOWN) -> str:
     return escaped if len(escaped) <= most else f"{escaped[:most]}… ({len(text)} characters)"
 
 
+def quoted(text: str, most: int = SHOWN) -> str:
+    """The same between quotes, escaped once."""
+    text = shown(text, most)
+    mark = '"' if "'" in text and '"' not in text else "'"
+    return f"{mark}{text}{mark}"
+
+
 def reproduce(sample: Sample, index: int, reply: str) -> str:
     """A command that scores the same reply again."""
     name = sample.name or shlex.quote(sample.environment.name)

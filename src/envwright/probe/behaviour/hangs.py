@@ -12,7 +12,7 @@ from itertools import pairwise
 from envwright.finding import Finding, Severity
 from envwright.probe.behaviour.oddity import GROWING, SIZES, growing
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted, shown
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
@@ -79,7 +79,7 @@ class Hangs:
                 sample,
                 cases[each.index],
                 each.reply,
-                statement=f"scoring {shown(each.reply, 60)!r} {what}",
+                statement=f"scoring {quoted(each.reply, 60)} {what}",
                 quote=shown(quote, 300),
             )
             for each, what, quote in slow

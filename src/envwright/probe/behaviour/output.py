@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from envwright.finding import Severity
 from envwright.probe.case import Sample
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Try
 
@@ -41,7 +41,7 @@ class Output:
                     sample,
                     cases[each.index],
                     each.reply,
-                    statement=f"scoring {shown(each.reply, 60)!r} on task {each.index} "
+                    statement=f"scoring {quoted(each.reply, 60)} on task {each.index} "
                     f"writes {size}; {len(loud)} of {len(told)} replies do so",
                     quote=size,
                 ),

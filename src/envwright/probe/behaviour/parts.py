@@ -8,7 +8,7 @@ from envwright.finding import Finding, Severity
 from envwright.probe.behaviour.reach import looked_for, reads_the_reply_alone
 from envwright.probe.case import Case, Sample
 from envwright.probe.code import Code
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
@@ -194,7 +194,7 @@ def never(sample: Sample, told: Told) -> Iterator[Finding]:
             sample,
             cases[each.index],
             each.reply,
-            statement=f"{shown(name, 60)!r} is declared and did not run on any of "
+            statement=f"{quoted(name, 60)} is declared and did not run on any of "
             f"{len(scored)} replies",
             quote="did not run",
             signal=name,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from envwright.finding import Finding, Severity
 from envwright.probe.behaviour.oddity import Oddity, replies_to
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted, shown
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
@@ -109,7 +109,7 @@ def findings_of(
                 sample,
                 cases[each.index],
                 each.reply,
-                statement=f"{words} {does} {on}: {shown(said, 300)} (reply: {shown(each.reply)!r})",
+                statement=f"{words} {does} {on}: {shown(said, 300)} (reply: {quoted(each.reply)})",
                 quote=shown(said, 300),
                 severity=severity,
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import TOTAL, finding, shown
+from envwright.probe.evidence import TOTAL, finding, quoted, shown
 from envwright.probe.rule import Check, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
 
@@ -157,7 +157,7 @@ def out_of_range(
         sample,
         cases[each.index],
         each.reply,
-        statement=f"{what} is {value:g} for {shown(each.reply, 60)!r} on task {each.index}, "
+        statement=f"{what} is {value:g} for {quoted(each.reply, 60)} on task {each.index}, "
         f"outside of 0 to {top:g}, and neither README nor docstrings say so",
         quote=f"{value:g}",
         signal=name,
@@ -173,7 +173,7 @@ def not_a_number(sample: Sample, cases: dict[int, Case], each: Try, tried: Tried
         cases[each.index],
         each.reply,
         statement=f"{shown(name, 60)} is {shown(value, 60)}, which is no number, "
-        f"for {shown(each.reply, 60)!r} on task {each.index}",
+        f"for {quoted(each.reply, 60)} on task {each.index}",
         quote=shown(value, 200),
         signal=name,
     )

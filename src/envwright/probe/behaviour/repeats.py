@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Sample
-from envwright.probe.evidence import again_and_again, finding, shown, value_of
+from envwright.probe.evidence import again_and_again, finding, quoted, value_of
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Scorer, Told, Tried, Try
 
@@ -156,7 +156,7 @@ def differs(
         sample,
         case,
         each.reply,
-        statement=f"{shown(each.reply, 60)!r} on task {each.index} earns "
+        statement=f"{quoted(each.reply, 60)} on task {each.index} earns "
         f"{' and '.join(values[:3])} {how}; {count} of {len(repeated.tries)} replies differ",
         quote=values[-1],
     )

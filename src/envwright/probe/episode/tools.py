@@ -9,7 +9,7 @@ from envwright.environment import Source
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case
 from envwright.probe.episode.tool import Again, Called, Tool
-from envwright.probe.evidence import shown
+from envwright.probe.evidence import quoted, shown
 from envwright.probe.rule import Check, Rule
 from envwright.record import Json
 
@@ -115,7 +115,7 @@ def escapes(
             case,
             call,
             f"the tool {call.tool!r} leads out of its place by {wile.words}: "
-            f"{shown(str(call.arguments), 160)} is answered with {shown(call.answer, 80)!r}",
+            f"{shown(str(call.arguments), 160)} is answered with {quoted(call.answer, 80)}",
             again,
         )
 

@@ -14,7 +14,7 @@ from itertools import permutations
 from envwright.environment import Environment
 from envwright.finding import Basis, Finding, Severity, SourceCitation
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted
 from envwright.probe.gold import request_of
 from envwright.probe.rule import Check, Extent, Report, Rule
 
@@ -139,7 +139,7 @@ def of(sample: Sample, hits: list[Case], asked: int, reckon: bool) -> Finding:
         sample,
         case,
         case.said,
-        statement=f"the prompt demands a tool, and {shown(case.said, 60)!r} said at once earns "
+        statement=f"the prompt demands a tool, and {quoted(case.said, 60)} said at once earns "
         f"{case.best:g} on {len(hits)} of {asked} such tasks, {why}",
         quote=f"{case.best:g}",
     )

@@ -9,7 +9,7 @@ from envwright.probe.case import Case
 from envwright.probe.episode.record import chosen, fields_of, has_word
 from envwright.probe.episode.tool import Again, Called, Tool
 from envwright.probe.episode.tools import tool_finding
-from envwright.probe.evidence import shown
+from envwright.probe.evidence import quoted, shown
 from envwright.probe.gold import request_of
 from envwright.probe.play import Played
 from envwright.probe.rule import Check, Rule
@@ -99,7 +99,7 @@ def handing(case: Case, call: Called, found: str, again: Again) -> Finding:
         case,
         call,
         f"the tool {call.tool!r} hands out the gold: {shown(str(call.arguments), 100)} is "
-        f"answered with {shown(found, 100)!r}",
+        f"answered with {quoted(found, 100)}",
         again,
     )
 
@@ -129,7 +129,7 @@ def in_descriptions(
                 IN_VIEW,
                 case,
                 Called(tool.name, {}, found),
-                f"the description of the tool {tool.name!r} tells the gold: {shown(found, 100)!r}",
+                f"the description of the tool {tool.name!r} tells the gold: {quoted(found, 100)}",
                 again,
             )
 
@@ -164,6 +164,6 @@ def speaking(case: Case, found: str, again: Again) -> Finding:
         IN_VIEW,
         case,
         Called("(turn)", {}, found),
-        f"the environment tells the gold while the agent may still answer: {shown(found, 100)!r}",
+        f"the environment tells the gold while the agent may still answer: {quoted(found, 100)}",
         again,
     )

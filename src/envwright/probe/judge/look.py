@@ -10,7 +10,7 @@ from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.probe.bench import open_bench
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import finding, shown
+from envwright.probe.evidence import finding, quoted, shown
 from envwright.probe.judge.play import Played, played_judge
 from envwright.probe.patience import PATIENT, Patience
 from envwright.probe.rule import Check, Extent, Report, Rule
@@ -189,7 +189,7 @@ def read_steering(sample: Sample, case: Case, forged: str | None) -> Report:
                 case,
                 forged,
                 statement="a reply that closes the judge's marks and goes on as its author "
-                f"reaches the judge word for word: {shown(forged[-120:], 160)!r}",
+                f"reaches the judge word for word: {quoted(forged[-120:], 160)}",
                 quote=shown(INJECTION, 200),
                 signal="the judge's prompt",
             ),
