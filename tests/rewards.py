@@ -897,7 +897,6 @@ FAULTY = {
         ),
     ),
     "numbers of a list within a tenth": (WRONG, Plain(NUMBERS, one(each_within_a_tenth))),
-    "a list and more behind it": (WRONG, Plain(LISTS, one(begins_as_the_list))),
     "the whole part": (WRONG, Plain(BOXED, one(whole_part))),
     "the first letter": (WRONG, Plain(ONLY_CITIES, one(first_letter))),
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),

@@ -15,7 +15,7 @@ from envwright.probe.reply.overlap import EXPLAINS, explained_by, is_root, left_
 from envwright.probe.reply.wording import framed, number_of, plain
 from envwright.probe.rule import Extent, Report
 from plain import Plain, reports_of, rules_found, sample_of
-from rewards import BOXED, FAULTY, SOUND, SUMS, boxed_number, one
+from rewards import BOXED, FAULTY, LISTS, SOUND, SUMS, begins_as_the_list, boxed_number, one
 
 TASK = Plain(SUMS[:1], one(boxed_number)).rows[0]
 
@@ -111,6 +111,13 @@ def test_a_constant_is_measured_by_what_the_gold_did_earn():
     (found,) = [f for r in reports for f in r.findings if f.rule == "EW303"]
     assert found.severity is Severity.FAIL
     assert "earns 100% of what the gold earns" in found.statement
+
+
+def test_a_further_item_behind_a_list_is_noted():
+    reports = reports_of(Plain(LISTS, one(begins_as_the_list)))
+    (found,) = [f for r in reports for f in r.findings]
+    assert (found.rule, found.severity) == ("EW306", Severity.INFO)
+    assert "the list and a further item, on" in found.statement
 
 
 def test_what_an_accepted_root_explained_stands_for_itself():

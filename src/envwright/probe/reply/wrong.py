@@ -54,12 +54,15 @@ WRONG = Rule(
     why="Whatever the policy learns here is false.",
     exempt="Partial credit: a near miss may earn less than the gold. Near numbers where the "
     "request speaks of a tolerance, another sign where no gold is negative, another order where "
-    "it asks for none, and all near misses where it leaves the choice among many answers.",
+    "it asks for none, and all near misses where it leaves the choice among many answers. A "
+    "further item alone is a note.",
 )
 
 MOST_CASES = 100
 OTHER = "zebra"
 ELSEWHERE = "the gold of another task"
+FURTHER = "the list and a further item"
+"""By itself looseness: a reader that takes what it was promised may overlook what follows."""
 DIGITS = re.compile(r"\d+")
 UNIT = re.compile(r"[-+]?[\d.,]+ ?([^\W\d]{1,12})")
 """What stands behind a number."""
@@ -214,7 +217,7 @@ def lists(items: Items, *, is_ordered: bool) -> dict[str, str]:
     made = {
         "the list without its last item": [*parts[:-1]],
         "the list with another last item": [*parts[:-1], strangers[-1]],
-        "the list and a further item": [*parts, stranger(parts[-1], len(parts))],
+        FURTHER: [*parts, stranger(parts[-1], len(parts))],
         "the first item and others in place of the rest": [parts[0], *strangers[1:]],
         "the last item and others in place of the rest": [*strangers[:-1], parts[-1]],
     }
@@ -297,13 +300,16 @@ class Wrong:
         if not paid:
             return []
         most = max(paid, key=lambda each: len(each.hits) / each.of)
+        kinds = named([each.label for each in paid])
+        where = f"{most.label}, on" if len(paid) > 1 else "on"
         return [
             finding(
                 WRONG,
                 pay,
-                f"a wrong answer earns what the gold earns: {named([e.label for e in paid])}; "
-                f"{most.label}, on {len(most.hits)} of {most.of} tasks",
+                f"a wrong answer earns what the gold earns: {kinds}{';' if len(paid) > 1 else ','} "
+                f"{where} {len(most.hits)} of {most.of} tasks",
                 most.hits,
+                Severity.INFO if kinds == FURTHER else None,
             )
         ]
 
