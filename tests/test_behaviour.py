@@ -186,6 +186,9 @@ def test_what_was_never_scored_is_unfinished_and_what_was_cut_short_is_not_clean
     report = Report(rule="EW302", extent=Extent.NOT_APPLICABLE, reason="no prompt")
     lost = dict.fromkeys(tries, Tried(None, problem="no"))
     assert with_gap(report, tries, lost, None).extent is Extent.UNFINISHED
+    blind = report.model_copy(update={"extent": Extent.NO_GOLD})
+    assert with_gap(blind, [], lost, None).extent is Extent.UNFINISHED
+    assert with_gap(blind, [], {tries[0]: Tried(0.0)}, None) == blind
     assert with_gap(report, [], {}, None) == report
     assert with_gap(report, tries, {tries[0]: Tried(0.0)}, "late") == report
     ran = Report(rule="EW403", tried=9, unit="replies")

@@ -49,6 +49,8 @@ CULPRITS_BORNE = 2
 FEW = 0.3
 """A probe of which less was tried is not finished."""
 
+IDLE = (Extent.NOT_APPLICABLE, Extent.NO_GOLD)
+
 Notice = Callable[[str], None]
 
 
@@ -218,8 +220,10 @@ def with_gap(
 ) -> Report:
     """The report, and what of its tries was not tried."""
     missing = sum(each not in told for each in wanted)
-    if wanted and report.extent is Extent.NOT_APPLICABLE and is_mute(wanted, told):
-        why = stopped or f"none of {len(wanted)} replies was scored"
+    # Where no reply has a reward, not even the gold's, a probe has nothing to ask for.
+    asked = wanted or [*told]
+    if asked and report.extent in IDLE and is_mute(asked, told):
+        why = stopped or f"none of {len(asked)} replies was scored"
         return report.model_copy(update={"extent": Extent.UNFINISHED, "reason": why})
     if report.extent is not Extent.RAN or not missing:
         return report
