@@ -1,5 +1,5 @@
 # Every target installs what it needs: `make demo` and `make test` work on a fresh machine.
-.PHONY: setup demo test test-quick test-venv test-audit chaos check bench clean
+.PHONY: setup demo test test-quick test-venv test-audit test-long chaos check bench clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -13,10 +13,11 @@ AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo        install everything, then the tour: a real small model on an example"
-	@echo "make test        all tests but those of test-venv, test-audit and chaos"
+	@echo "make test        all tests but those of test-venv, test-audit, test-long and chaos"
 	@echo "make test-quick  the tests that take seconds"
 	@echo "make test-venv   tests with venvs of their own: other verifiers, reasoning-gym"
 	@echo "make test-audit  probes on whole environments: sound, hostile, with tools, with turns"
+	@echo "make test-long   what quicker tests say, in the other dialect"
 	@echo "make chaos       workers that are killed, a provider that sends away, a database that restarts"
 	@echo "make check       format, lint, types, imports, docs"
 	@echo "make bench       speed, as ratios in one run"
@@ -40,16 +41,19 @@ demo: setup
 	$(BIN)/envwright demo
 
 test: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos and not venv and not audit"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not chaos and not venv and not audit and not long"
 
 test-quick: setup
-	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos and not venv and not audit"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not slow and not chaos and not venv and not audit and not long"
 
 test-venv: setup
 	$(BIN)/python -m pytest -m venv
 
 test-audit: setup
 	$(BIN)/python -m pytest -m audit
+
+test-long: setup
+	$(BIN)/python -m pytest -m long
 
 chaos: setup
 	$(BIN)/python -m pytest -m chaos

@@ -40,7 +40,7 @@ def test_repetitions_count_on_from_the_seed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", ["sums", "sums_v0"])
+@pytest.mark.parametrize("example", ["sums", pytest.param("sums_v0", marks=pytest.mark.long)])
 def test_sampling_and_a_drawn_selection_reach_the_model_and_the_plan(envwright, home, example):
     def run(url, *more):
         where = ["--endpoint", url, "-m", "fake", "--max-tokens", "64", "--json"]
@@ -76,7 +76,7 @@ def test_sampling_and_a_drawn_selection_reach_the_model_and_the_plan(envwright, 
     assert "hush" not in json.dumps(plans)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_split_is_the_argument_of_that_name(envwright):
     v0 = str(EXAMPLES / "sums_v0")
     shown = envwright("env", "tasks", v0, "--split", "train", "-n", "1", "--json")
