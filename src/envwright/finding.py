@@ -58,6 +58,8 @@ class ReplyCitation(Record):
     """What the signal returned, as text: it may be no number."""
     reply: str | None = None
     """What was said, cut where it is long; the command in `reproduce` has it whole."""
+    gold: str | None = None
+    """What is right there, as far as it is known; cut where it is long."""
 
 
 Citation = Annotated[

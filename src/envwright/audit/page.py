@@ -49,6 +49,7 @@ def where(citation: Citation) -> str:
         case TaskCitation():
             return f"task {citation.key[:12]}, {citation.field}"
         case ReplyCitation():
-            return f"task {citation.key[:12]}, {citation.signal} returned"
+            gold = "" if citation.gold is None else f" (gold {citation.gold})"
+            return f"task {citation.key[:12]}{gold}, {citation.signal} returned"
         case StepCitation():
             return f"trial {citation.trial[:12]}, {citation.seat}, step {citation.step}"

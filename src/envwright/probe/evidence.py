@@ -16,6 +16,7 @@ from envwright.record import Json
 SHOWN = 100
 ON_A_LINE = 300
 """Longer replies are made by a program in the command that shows them again."""
+CUT, CUT_GOLD = 300, 100
 TOTAL = "reward"
 
 
@@ -30,6 +31,16 @@ def quoted(text: str, most: int = SHOWN) -> str:
     text = shown(text, most)
     mark = '"' if "'" in text and '"' not in text else "'"
     return f"{mark}{text}{mark}"
+
+
+def cited(case: Case, reply: str, quote: str, signal: str = TOTAL) -> ReplyCitation:
+    return ReplyCitation(
+        key=case.task.key,
+        signal=signal,
+        quote=quote,
+        reply=shown(reply, CUT),
+        gold=None if case.gold is None else shown(case.gold, CUT_GOLD),
+    )
 
 
 def reproduce(sample: Sample, index: int, reply: str) -> str:
@@ -109,8 +120,6 @@ def finding(  # noqa: PLR0913 - the parts of one record
         severity=severity or rule.severity,
         basis=Basis.PROVEN,
         statement=statement,
-        citations=(
-            ReplyCitation(key=case.task.key, signal=signal, quote=quote, reply=shown(reply, 300)),
-        ),
+        citations=(cited(case, reply, quote, signal),),
         reproduce=reproduce(sample, case.task.index, reply),
     )

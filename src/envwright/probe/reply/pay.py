@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Basis, Finding, ReplyCitation, Severity
 from envwright.probe.case import Case, Sample
-from envwright.probe.evidence import TOTAL, reproduce, shown
+from envwright.probe.evidence import cited, reproduce
 from envwright.probe.reply.wording import IDLE, framed, is_gold, rivals, wordings
 from envwright.probe.rule import Extent, Report, Rule
 from envwright.probe.scoring import Told, Tried, Try
@@ -39,7 +39,6 @@ FEWEST = 3
 """Tasks, below which nothing is said of a share of them, unless there are no more."""
 
 CITED = 3
-CUT = 300
 
 
 class Pay:
@@ -215,15 +214,14 @@ def finding(
         severity=severity or rule.severity,
         basis=Basis.PROVEN,
         statement=statement,
-        citations=tuple(cited(pay, *each) for each in evidence[:CITED]),
+        citations=tuple(paid(pay, *each) for each in evidence[:CITED]),
         reproduce=reproduce(pay.sample, case.task.index, reply),
     )
 
 
-def cited(pay: Pay, case: Case, reply: str) -> ReplyCitation:
+def paid(pay: Pay, case: Case, reply: str) -> ReplyCitation:
     reward = pay.reward(case, reply)
-    quote = "no reward" if reward is None else f"{reward:g}"
-    return ReplyCitation(key=case.task.key, signal=TOTAL, quote=quote, reply=shown(reply, CUT))
+    return cited(case, reply, "no reward" if reward is None else f"{reward:g}")
 
 
 def named(labels: Sequence[str]) -> str:
