@@ -77,7 +77,7 @@ def run(code: str, cases: list[list[int]]) -> list[str]:
             input=json.dumps(cases),
             capture_output=True,
             text=True,
-            timeout=4,
+            timeout=2,
         )
     except (subprocess.TimeoutExpired, OSError, ValueError):
         return []
