@@ -12,11 +12,13 @@ TRAITS = {
     "flies": {"owl", "duck", "bat", "dragonfly", "bee"},
     "swims": {"penguin", "duck", "otter", "platypus", "beaver", "salmon", "turtle", "newt"},
     "lays eggs": {
-        "penguin", "ostrich", "owl", "duck", "platypus", "salmon", "turtle", "newt", "adder",
+        "penguin", "ostrich", "owl", "duck", "platypus", "salmon", "turtle", "newt", "python",
         "dragonfly", "bee",
     },
-    "eats meat": {"penguin", "owl", "otter", "lynx", "adder", "dragonfly", "mole", "salmon"},
-    "active at night": {"owl", "bat", "beaver", "newt", "lynx", "mole"},
+    "eats meat": {
+        "penguin", "owl", "otter", "lynx", "python", "dragonfly", "mole", "salmon", "platypus", "newt",
+    },
+    "active at night": {"owl", "bat", "beaver", "newt", "lynx"},
 }
 ANIMALS = sorted(set().union(*TRAITS.values()))
 ASK = re.compile(r"^\W{0,4}ask\s?:\s?([a-z ]{1,30})\W{0,4}$", re.IGNORECASE | re.MULTILINE)
@@ -34,7 +36,8 @@ def text_of(message) -> str:
 
 def guesses(completion: vf.Messages) -> list[str]:
     said = [text_of(message) for message in completion or [] if message["role"] == "assistant"]
-    return [guess.strip().lower() for text in said for guess in GUESS.findall(text)]
+    named = [guess.strip().lower() for text in said for guess in GUESS.findall(text)]
+    return [re.sub(r"^(?:an?|the) ", "", guess) for guess in named]
 
 
 def found_it(completion: vf.Messages, answer: str) -> float:
@@ -88,7 +91,7 @@ def rounds(count: int, seed: int) -> list[dict]:
     return list(rows.values())
 
 
-def load_environment(num_train: int = 34, num_eval: int = 17, seed: int = 9) -> vf.Environment:
+def load_environment(num_train: int = 34, num_eval: int = 24, seed: int = 9) -> vf.Environment:
     drawn = rounds(num_train + num_eval, seed)
     return KeeperEnv(
         dataset=Dataset.from_list(drawn[:num_train]),

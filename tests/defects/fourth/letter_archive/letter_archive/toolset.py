@@ -14,9 +14,9 @@ class ArchiveTools(vf.Toolset[vf.SharedToolsetConfig]):
     @vf.tool
     def list_letters(self, year: int) -> str:
         """List the letters of a year (1841 to 1845), one path per line."""
+        if year not in range(1841, 1846):
+            return "There are letters of the years 1841 to 1845."
         folder = LETTERS / str(year)
-        if not folder.is_dir():
-            return f"There are no letters of {year}."
         return "\n".join(f"{year}/{entry.name}" for entry in sorted(folder.iterdir()))
 
     @vf.tool
