@@ -53,7 +53,7 @@ class NoticeTask(vf.Task[NoticeData]):
     @vf.reward(weight=0.15)
     async def closing(self, trace: vf.Trace) -> float:
         last_lines = trace.last_reply.splitlines()[-2:]
-        return float(any(FIRM.lower() in line.lower() for line in last_lines))
+        return float(any(FIRM.lower() in line.lower() and len(line) < 60 for line in last_lines))
 
     @vf.reward(weight=0.2)
     async def length(self, trace: vf.Trace) -> float:

@@ -3,15 +3,16 @@ from datasets import Dataset
 
 from kitchen_english.words import rows
 
+ORNAMENTS = " .*`\"\u201c\u201d'"
 ARTICLES = ("the ", "an ", "a ")
 
 
 def plain(name: str) -> str:
     """A name without what does not matter: case, hyphens, quotes, article, plural."""
-    name = " ".join(name.lower().replace("-", " ").split()).strip(" .*`\"\u201c\u201d'")
+    name = " ".join(name.lower().replace("-", " ").split()).strip(ORNAMENTS)
     for article in ARTICLES:
         name = name.removeprefix(article)
-    return name.removesuffix("s")
+    return name.strip(ORNAMENTS).removesuffix("s")
 
 
 def accepted(cells: list[str]) -> set[str]:
