@@ -1,0 +1,3 @@
+from agreement_clinic.taskset import AgreementTaskset
+
+__all__ = ["AgreementTaskset"]

@@ -1,0 +1,5 @@
+"""Prescriptions to be screened for penicillins."""
+
+from allergy_screen.taskset import ScreenTaskset
+
+__all__ = ["ScreenTaskset"]

@@ -1,0 +1,5 @@
+"""Cases and what was held."""
+
+from case_holdings.taskset import HoldingTaskset
+
+__all__ = ["HoldingTaskset"]

@@ -1,0 +1,3 @@
+from city_latitudes.taskset import LatitudeTaskset
+
+__all__ = ["LatitudeTaskset"]

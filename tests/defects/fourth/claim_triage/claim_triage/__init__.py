@@ -1,0 +1,5 @@
+"""Household claims, decided by the rules of a policy."""
+
+from claim_triage.claims import ClaimTriage
+
+__all__ = ["ClaimTriage"]

@@ -1,0 +1,3 @@
+from customs_screening.taskset import ScreeningTaskset
+
+__all__ = ["ScreeningTaskset"]

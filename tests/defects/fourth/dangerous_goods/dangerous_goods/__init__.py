@@ -1,0 +1,3 @@
+from dangerous_goods.taskset import HazardTaskset
+
+__all__ = ["HazardTaskset"]

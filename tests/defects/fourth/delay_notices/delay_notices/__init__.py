@@ -1,0 +1,3 @@
+from delay_notices.taskset import NoticeTaskset
+
+__all__ = ["NoticeTaskset"]

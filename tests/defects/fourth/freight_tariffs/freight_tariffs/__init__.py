@@ -1,0 +1,3 @@
+from freight_tariffs.taskset import TariffTaskset
+
+__all__ = ["TariffTaskset"]

@@ -1,0 +1,5 @@
+"""German nouns and their plurals."""
+
+from german_plurals.taskset import PluralTaskset
+
+__all__ = ["PluralTaskset"]

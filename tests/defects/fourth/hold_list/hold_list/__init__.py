@@ -1,0 +1,5 @@
+"""Manifests at a customs gate, and what is to be held."""
+
+from hold_list.gate import HoldList
+
+__all__ = ["HoldList"]

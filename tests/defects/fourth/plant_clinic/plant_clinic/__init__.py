@@ -1,0 +1,5 @@
+"""A clinic for garden plants."""
+
+from plant_clinic.environment import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,5 @@
+"""Stellar distances from magnitudes."""
+
+from stellar_distances.environment import load_environment
+
+__all__ = ["load_environment"]

@@ -1,0 +1,3 @@
+from transposed_melodies.taskset import MelodyTaskset
+
+__all__ = ["MelodyTaskset"]

@@ -1,0 +1,3 @@
+from trial_balances.taskset import BalanceTaskset
+
+__all__ = ["BalanceTaskset"]

@@ -1,0 +1,5 @@
+"""Ward notes in plain words."""
+
+from ward_notes.taskset import NoteTaskset
+
+__all__ = ["NoteTaskset"]
