@@ -143,7 +143,8 @@ def holds(value: float, wanted: float | None) -> bool:
 
 
 def truth() -> list[Ratio]:
-    return [*part("first", LEAST), *part("second", None), *part("third", None)]
+    later = [ratio for name in ("second", "third", "fourth") for ratio in part(name, None)]
+    return [*part("first", LEAST), *later]
 
 
 def probe_rate() -> list[Ratio]:
