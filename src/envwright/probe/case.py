@@ -26,6 +26,8 @@ class Sample:
     """Of tasks; None when they are endless."""
     gold_from: str | None = None
     """Where the gold is from, in words; None when there is none."""
+    gold_field: str | None = None
+    """The row's field that holds it, where the user named one."""
     form: tuple[str, str] = ("", "")
     """What every row writes before and behind its gold, which is known without it."""
     alone: frozenset[str] = frozenset()

@@ -72,6 +72,7 @@ async def find_gold(
         cases=cases,
         total=environment.tasks.count,
         gold_from=origin(cases, fields, solved),
+        gold_field=field,
         form=form,
     )
 

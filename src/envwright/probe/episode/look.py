@@ -117,7 +117,7 @@ async def look_at_tools(
         found[BREAKS.id] += breaks(case, told[: len(ordinary)], again)
         if played.ended is not None:
             troubles[BREAKS.id] = last_line(played.ended)
-        field = field_of(case.task.row, None)
+        field = field_of(case.task.row, sample.gold_field)
         found[IN_VIEW.id] += in_answers(case, told, field, again)
         found[IN_VIEW.id] += in_descriptions(case, tools, field, again)
         records.append([*in_records(case, told, again)])
@@ -146,7 +146,7 @@ async def look_at_turns(
             found[NO_END.id] = [endless(case, cap, command)]
         elif (trouble := trouble_of(played)) is not None:
             troubles[NO_END.id] = trouble
-        field = field_of(case.task.row, None)
+        field = field_of(case.task.row, sample.gold_field)
         again = showing(command)
         found[IN_VIEW.id] += in_turns(case, played, field, again)
         examples[case.gold or ""] = [*in_examples(case, played, golds, again)]
