@@ -18,10 +18,12 @@ from envwright.probe.gold import NO_REPLIES, find_gold
 from envwright.probe.host_scorer import HostScorer
 from envwright.probe.patience import PATIENT, Patience
 from envwright.probe.play import Stage, measured_seat
-from envwright.probe.scoring import Scorer
+from envwright.probe.scoring import Scorer, Try, is_same
 from envwright.record import Json, items, mapping
 
 MOST_CHECKED = 20
+COMPARED = 3
+IDLE = "Let me think about it."
 
 
 @dataclass(slots=True)
@@ -68,6 +70,29 @@ class Bench:
             *(scorer, self.environment, drawn), field=gold_field, solved=solved, readers=readers
         )
 
+    async def is_told_alone(self, sample: Sample) -> bool:
+        """Whether a reply that is scored by itself earns what it earns at the end of an episode,
+        as far as a few of them show. Where scores differ by chance, they show nothing."""
+        if self.unscorable or not isinstance(self.scorer, HostScorer):
+            return True
+        cases = sample.cases[:COMPARED]
+        tries = [Try(c.task.index, said) for c in cases for said in (c.said, IDLE) if said]
+        told, again = await self.scorer.score(tries), await self.scorer.again(tries)
+        played = await EpisodeScorer(self.stage, self.tasks).again(tries)
+        return not any(
+            alone is not None
+            and anew is not None
+            and in_episode is not None
+            and in_episode.reward is not None
+            and is_same(alone, anew)
+            and not is_same(alone, in_episode)
+            for alone, anew, in_episode in zip(map(told.get, tries), again, played, strict=True)
+        )
+
+    def in_episodes(self) -> "Bench":
+        """The same, with every reply said in an episode."""
+        return replace(self, scorer=EpisodeScorer(self.stage, self.tasks))
+
     async def check_golds(self, tasks: Sequence[Task]) -> list[Checked]:
         """The tasks' own word on their gold, as far as they have one. The first that ends its
         process or the time is the last that is asked."""
@@ -99,7 +124,11 @@ class Bench:
     async def afresh(self, hash_seed: int) -> AsyncGenerator[tuple[Loaded, Scorer]]:
         """A scorer of the same kind in a fresh process, which has seen nothing yet."""
         async with self.loaded.afresh(hash_seed) as loaded:
-            yield loaded, scorer_for(stage_on(loaded, self.stage), self.tasks)
+            stage = stage_on(loaded, self.stage)
+            if isinstance(self.scorer, EpisodeScorer):
+                yield loaded, EpisodeScorer(stage, self.tasks)
+            else:
+                yield loaded, scorer_for(stage, self.tasks)
 
 
 @asynccontextmanager

@@ -40,6 +40,16 @@ class Tried:
 
 
 Told = Mapping[Try, Tried]
+SLACK = 1e-9
+
+
+def is_same(one: Tried, other: Tried) -> bool:
+    if one.ended is not None or other.ended is not None:
+        # Told by another rule; how long something took is not what it earned.
+        return True
+    if one.reward is None or other.reward is None:
+        return one.reward is other.reward
+    return abs(one.reward - other.reward) <= SLACK
 
 
 class Scorer(Protocol):

@@ -20,7 +20,7 @@ from envwright.gateway import Gateway
 from envwright.host import Loaded
 from envwright.model import Model
 from envwright.probe import contamination, source
-from envwright.probe.bench import open_bench
+from envwright.probe.bench import Bench, open_bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.contamination import contamination_reports
 from envwright.probe.data import data_reports, data_tries, split_values
@@ -140,14 +140,7 @@ async def probe(probing: Probing) -> Seen:
     reports = [*files, LOADED, *load_reports(package, tasks, again, probing.place)]
     async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
         sampled = spread(bench.tasks, probing.count)
-        paid = probing.paid()
-        solved = {task.index: paid[task.key] for task in sampled if task.key in paid}
-        gold = await bench.sample(
-            sampled,
-            gold_field=probing.gold_field,
-            solved=solved,
-            readers=readers_in(package.code),
-        )
+        bench, gold = await find_golds(probing, bench, sampled, package)
         sample = replace(gold, name=probing.command)
         checked = await bench.check_golds(sampled)
         probing.say(f"probing {len(sample.cases)} of {counted(total)} tasks")
@@ -177,6 +170,27 @@ async def probe(probing: Probing) -> Seen:
         seconds=probed.seconds,
         notes=() if sample.gold_from else (HOW_TO_GOLD,),
     )
+
+
+async def find_golds(
+    probing: Probing, bench: Bench, tasks: Sequence[Task], package: Package
+) -> tuple[Bench, Sample]:
+    """The tasks with their gold, and the bench that scores them as an episode would."""
+    paid = probing.paid()
+    solved = {task.index: paid[task.key] for task in tasks if task.key in paid}
+    readers = readers_in(package.code)
+
+    async def sample_on(bench: Bench) -> Sample:
+        return await bench.sample(
+            tasks, gold_field=probing.gold_field, solved=solved, readers=readers
+        )
+
+    sample = await sample_on(bench)
+    if await bench.is_told_alone(sample):
+        return bench, sample
+    probing.say("a reply earns another reward in an episode than by itself: all are played")
+    bench = bench.in_episodes()
+    return bench, await sample_on(bench)
 
 
 async def read_tasks(loaded: Loaded) -> list[Task]:

@@ -14,7 +14,7 @@ from envwright.finding import Finding, Severity
 from envwright.probe.case import Sample
 from envwright.probe.evidence import again_and_again, finding, quoted, value_of
 from envwright.probe.rule import Check, Extent, Report, Rule
-from envwright.probe.scoring import Scorer, Told, Tried, Try
+from envwright.probe.scoring import Scorer, Told, Tried, Try, is_same
 
 NOT_DETERMINISTIC = Rule(
     id="EW401",
@@ -41,7 +41,6 @@ REMEMBERS = Rule(
     exempt="rewards that ask a judge",
 )
 MOST_TRIES = 60
-SLACK = 1e-9
 
 Pass = Sequence[Tried | None]
 
@@ -68,15 +67,6 @@ class Repeated:
             found = [one for group in groups for told in group if (one := told[place]) is not None]
             if any(not is_same(found[0], other) for other in found[1:]):
                 yield each, found
-
-
-def is_same(one: Tried, other: Tried) -> bool:
-    if one.ended is not None or other.ended is not None:
-        # Told by another rule; how long something took is not what it earned.
-        return True
-    if one.reward is None or other.reward is None:
-        return one.reward is other.reward
-    return abs(one.reward - other.reward) <= SLACK
 
 
 def worth_repeating(sample: Sample, told: Told) -> tuple[Try, ...]:

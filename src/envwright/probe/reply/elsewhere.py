@@ -83,8 +83,11 @@ def shared_by_all(sample: Sample) -> str | None:
     common = set[str].intersection(*found)
     if len(common) < FEWEST_SHARED or common in found:
         return None
-    kept = [each for each in golds[0].split() if {*WORDS.findall(each.casefold())} <= common]
-    return " ".join(kept)
+    lines = [
+        " ".join(each for each in line.split() if {*WORDS.findall(each.casefold())} <= common)
+        for line in golds[0].splitlines()
+    ]
+    return "\n".join(lines).strip()
 
 
 def said_elsewhere(texts: Sequence[str], case: Case) -> dict[str, str]:

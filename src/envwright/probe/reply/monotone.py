@@ -17,7 +17,7 @@ from envwright.probe.reply.pay import (
     tries_of,
     without_gold,
 )
-from envwright.probe.reply.request import CYCLIC, asks
+from envwright.probe.reply.request import CYCLIC, ORDERED, asks
 from envwright.probe.reply.wording import Items, framed, golden, keyed, listed, number_of
 from envwright.probe.reply.wrong import other_value, stranger
 from envwright.probe.rule import Check, Report, Rule
@@ -29,8 +29,9 @@ MONOTONE = Rule(
     defect="not-monotone",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="Lists with the first one, two, … items right, alone and with strangers in place of the "
-    "rest; objects with ever more values right; numbers that come nearer from above and below.",
+    tries="Lists with the first one, two, … items right, alone, with strangers in place of the "
+    "rest, and, where an order is asked for, with the rest in reverse; objects with ever more "
+    "values right; numbers that come nearer from above and below.",
     hit="A reply that is nearer earns less than one before it, by 15 % of what the gold earns "
     "(25 % for numbers), on 60 % of the tasks.",
     why="The policy is pushed away from the answer.",
@@ -42,6 +43,7 @@ DROP_OF_NUMBERS = 0.25
 MOST_CASES = 30
 MOST_ITEMS = 8
 MANY_FIELDS = 3
+FEWEST_IN_ORDER = 3
 DISTANCES = (Decimal(4), Decimal(2), Decimal(1), Decimal("0.5"), Decimal("0.2"), Decimal("0.05"))
 
 
@@ -53,6 +55,8 @@ def ways(case: Case) -> dict[str, list[str]]:
         made = {} if asks(CYCLIC, case.task) else approaches(number, len(gold.partition(".")[2]))
     elif (items := listed(gold)) is not None:
         made = lists(items)
+        if asks(ORDERED, case.task):
+            made |= orders(items)
     elif (fields := keyed(gold)) is not None:
         made = objects(fields)
     else:
@@ -81,6 +85,20 @@ def lists(items: Items) -> dict[str, list[str]]:
         "items of the list in the right place": [
             items.write((*parts[:right], *strangers[right:])) for right in (0, *steps)
         ],
+    }
+
+
+def orders(items: Items) -> dict[str, list[str]]:
+    """The right items, ever more of them in their order: all in reverse at first."""
+    parts = items.parts
+    if len(set(parts)) < max(FEWEST_IN_ORDER, len(parts)):
+        return {}
+    steps = sorted({len(parts) * place // MOST_ITEMS for place in range(MOST_ITEMS)})
+    kept = [right for right in steps if right < len(parts) - 1]
+    return {
+        "orders of the list": [
+            items.write((*parts[:right], *reversed(parts[right:]))) for right in kept
+        ]
     }
 
 
