@@ -55,6 +55,7 @@ LETTERS = [
     else (f"Which is {n}? A) {n - 1} B) {n - 2} C) {n}. Answer with the letter only.", "C")
     for n in range(30)
 ]
+CHROMATIC = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 LISTS = []
 for _ in range(24):
     picked = sorted(rng.sample(WORDS, 4))
@@ -497,7 +498,42 @@ def one(reward, weight=1.0):
     return {"correct": (weight, reward)}
 
 
+def rank_correlation(reply, gold, prompt):
+    said, right = items(after_thought(reply)), items(gold)
+    if said == right:
+        return 1.0
+    if sorted(said) != sorted(right):
+        return 0.0
+    n, apart = len(right), sum((said.index(each) - at) ** 2 for at, each in enumerate(right))
+    return 0.6 * (1 - 6 * apart / (n * (n * n - 1)))
+
+
+MELODIES = [
+    (
+        f"Move up by a semitone: {' '.join(CHROMATIC[(n * k) % 12] for k in (1, 5, 8, 3))}. "
+        "One line, sharps for the black keys.",
+        " ".join(CHROMATIC[(n * k + 1) % 12] for k in (1, 5, 8, 3)),
+    )
+    for n in range(1, 12)
+]
+
+
+def notes(reply, gold, prompt):
+    return after_thought(reply).upper().split() == gold.split()
+
+
+def letters_of_notes(reply, gold, prompt):
+    said = after_thought(reply).upper().split()
+    if any(re.fullmatch("[A-G]#?", each) is None for each in said):
+        return False
+    return [each[0] for each in said] == [each[0] for each in gold.split()]
+
+
 SOUND = {
+    "an order that comes near": Plain(
+        LISTS, one(lambda r, g, p: max(0.0, rank_correlation(r, g, p)))
+    ),
+    "notes": Plain(MELODIES, one(notes)),
     "boxed number": Plain(BOXED, one(boxed_number)),
     "a code of few letters, and no others are read": Plain(CODES, one(code_read)),
     "tagged number": Plain(TAGGED, one(tagged_number)),
@@ -900,6 +936,11 @@ FAULTY = {
     "the whole part": (WRONG, Plain(BOXED, one(whole_part))),
     "the first letter": (WRONG, Plain(ONLY_CITIES, one(first_letter))),
     "without the sign": (WRONG, Plain(SIGNED, one(magnitude))),
+    "notes without their sharps": (WRONG, Plain(MELODIES, one(letters_of_notes))),
+    "an order that comes near or far": (
+        MONOTONE,
+        Plain(LISTS, one(lambda r, g, p: rank_correlation(r, g, p) ** 2)),
+    ),
     "any order": (WRONG, Plain(LISTS, one(any_order))),
     "the first item": (WRONG, Plain(LISTS, one(first_item))),
     "the last digit": (

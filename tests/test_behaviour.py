@@ -111,6 +111,14 @@ def test_careless_spellings_of_the_gold_are_tried_in_its_form(gold, breaks, form
     assert raised
 
 
+@pytest.mark.parametrize("gold", ['{"n": 4.5}', "[4.5, 7]"])
+def test_numbers_that_are_none_are_said_where_the_gold_has_numbers(gold):
+    case = replace(sample_of().cases[0], gold=gold, said=f"Result: {gold}")
+    said = [reply for odd, reply in replies_to(case) if not odd.plausible]
+    for number in ("NaN", "Infinity", "-Infinity"):
+        assert any(f" {number}" in each or f"[{number}" in each for each in said)
+
+
 def loads(said, key):
     """As those do who think of malformed JSON alone."""
     try:

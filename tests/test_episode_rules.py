@@ -183,6 +183,11 @@ def tool(**kinds: str) -> Tool:
             {"a": "2023-04-05", "b": "2023-06-07"},
         ),
         ("What does a mango cost?", tool(fruit="string"), {"fruit": "mango"}),
+        (
+            "Order P101, a Rose, came. Is it `Ash`, `Elm`, `Fir`, `Oak`, `Yew`, `Bay`, `Fig`, `Gum`?",
+            tool(number="string"),
+            {"number": "P101"},
+        ),
     ],
 )
 def test_a_tool_is_asked_about_what_the_question_names(

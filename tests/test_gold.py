@@ -64,3 +64,8 @@ def test_a_field_that_is_named_is_found_one_level_down_too():
     row = {"prompt": "p", "info": {"squares": "e4"}}
     assert field_of(row, "squares") == "info.squares"
     assert field_of(row, "nowhere") is None
+
+
+def test_an_object_is_said_by_itself_whatever_stands_before_it_in_the_request():
+    gold = '{"n": 4}'
+    assert wordings(gold, 'Reply with a JSON object: {"n": <number>}')[0] == gold

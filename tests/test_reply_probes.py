@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from envwright.finding import ReplyCitation, Severity
 from envwright.probe.case import Case
 from envwright.probe.reply import PROBES, RULES, settle
+from envwright.probe.reply.elsewhere import shared_by_all
 from envwright.probe.reply.length import rises
 from envwright.probe.reply.monotone import dropped
 from envwright.probe.reply.overlap import EXPLAINS, explained_by, is_root, left_of
@@ -111,6 +112,16 @@ def test_a_constant_is_measured_by_what_the_gold_did_earn():
     (found,) = [f for r in reports for f in r.findings if f.rule == "EW303"]
     assert found.severity is Severity.FAIL
     assert "earns 100% of what the gold earns" in found.statement
+
+
+def test_what_all_golds_share_keeps_its_lines():
+    letters = [
+        (f"Write to {n}.", f"Dear {n},\nwe are sorry that it is late.\nYours,\nA firm")
+        for n in "xyz"
+    ]
+    assert shared_by_all(sample_of(Plain(letters, one(begins_as_the_list)))) == (
+        "Dear\nwe are sorry that it is late.\nYours,\nA firm"
+    )
 
 
 def test_a_further_item_behind_a_list_is_noted():

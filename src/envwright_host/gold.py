@@ -87,7 +87,9 @@ def wordings(gold: str, request: str) -> list[str]:
     lowered = request.lower()
     asked = [before + gold + behind for sign, before, behind in FORMATS if sign in lowered]
     others = [before + gold + behind for sign, before, behind in FORMATS if sign not in lowered]
-    return list(dict.fromkeys([*asked, *spelled, gold, *others]))
+    # An object or a list is its own form: what stands before it in a request is prose.
+    first = [gold] if gold.lstrip()[:1] in ("{", "[") else []
+    return list(dict.fromkeys([*asked, *first, *spelled, gold, *others]))
 
 
 def spelled_out(gold: str, request: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any, cast
 
 from envwright.probe.case import Case
@@ -121,25 +122,45 @@ def spoiled(gold: str) -> Iterator[tuple[str, str]]:
         yield "the gold, cut off", gold[: len(gold) // 2]
 
 
+Values = tuple[tuple[str, Any], ...]
+OTHERS: Values = (
+    ("null", None), ("a number", 7), ("a text", "seven"), ("a list", ["a"]), ("an object", {}),
+    ("a negative number", -7), ("a zero", 0),
+)  # fmt: skip
+UNRULY: Values = (("NaN", nan), ("infinity", inf), ("minus infinity", -inf), ("1e300", 1e300))
+"""Python reads and writes them as JSON, although they are none."""
+
+
 def spoiled_values(gold: str) -> Iterator[tuple[str, str]]:
     """JSON of another kind than the gold is."""
-    try:
-        value = json.loads(gold)
-    except ValueError:
-        return
-    others: tuple[tuple[str, Any], ...] = (
-        ("null", None), ("a number", 7), ("a text", "seven"), ("a list", ["a"]), ("an object", {}),
-    )  # fmt: skip
+    yield from with_values(gold, OTHERS)
+    value = value_of(gold)
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        for words, other in others:
-            yield f"{words} for each value of the gold", json.dumps(dict.fromkeys(fields, other))
         yield "the gold without its last key", json.dumps(dict([*fields.items()][:-1]))
     elif isinstance(value, list):
-        for words, other in others:
-            yield f"a list of {words}", json.dumps([other])
         yield "a list without items", "[]"
-    yield "the gold inside of a list", json.dumps([value])
+    if value is not None:
+        yield "the gold inside of a list", json.dumps([value])
+
+
+def with_values(gold: str, others: Values) -> Iterator[tuple[str, str]]:
+    """The gold's object or list with others in place of its values."""
+    value = value_of(gold)
+    for words, other in others:
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
+            yield f"{words} for each value of the gold", json.dumps(dict.fromkeys(fields, other))
+        elif isinstance(value, list):
+            yield f"a list of {words}", json.dumps([other] * len(cast("list[Any]", value)))
+
+
+def value_of(gold: str) -> Any:
+    """The object or list that is written there; None when it is none."""
+    try:
+        return json.loads(gold) if gold.strip()[:1] in ("{", "[") else None
+    except (ValueError, RecursionError):
+        return None
 
 
 GROWING: tuple[tuple[str, str, str], ...] = (
@@ -162,7 +183,9 @@ SIZES = (2_000, 4_000, 8_000)
 
 
 def replies_to(case: Case) -> Iterator[tuple[Oddity, str]]:
-    own = [Oddity(words, text, formed=True) for words, text in spoiled(case.gold or "")]
+    gold = case.gold or ""
+    own = [Oddity(words, text, formed=True) for words, text in spoiled(gold)]
+    own += [rare(words, text, formed=True) for words, text in with_values(gold, UNRULY)]
     for odd in (*ODDITIES, *own):
         if (reply := odd.reply_to(case)) is not None:
             yield odd, reply

@@ -46,9 +46,9 @@ WRONG = Rule(
     "with their digits reversed, another first digit or another fraction; dates, times, pairs "
     "and amounts with another first or last number or unit; words with the same first letter, "
     "another ending or their letters in reverse, phrases with another word; the first half of the "
-    "gold; lists with an item dropped, replaced or added, numbers 4 % off, "
-    "all but the first replaced, or in reverse where an order is asked for; objects with "
-    "another value.",
+    "gold; marks such as a sharp left out; lists with an item dropped, replaced or added, numbers "
+    "4 % off, all but the first replaced, or in reverse where an order is asked for; objects "
+    "with another value.",
     hit="A kind of wrong answer earns all that the gold earns on 60 % of the tasks; other tasks' "
     "golds on 75 %.",
     why="Whatever the policy learns here is false.",
@@ -66,6 +66,8 @@ FURTHER = "the list and a further item"
 DIGITS = re.compile(r"\d+")
 UNIT = re.compile(r"[-+]?[\d.,]+ ?([^\W\d]{1,12})")
 """What stands behind a number."""
+MARKED = re.compile(r"(?<![^\W_])([^\W\d_]{1,2})[#\u266f\u266d+\-\u2212](?![^\s,;|])")
+"""A sharp, a grade, an ion: a letter or two and a mark that makes something else of them."""
 TELLING_DIGITS = 2
 FEW_WORDS = 2
 """Up to which a value is a name and no text: a text may be said in other words."""
@@ -105,6 +107,8 @@ def misses(case: Case, light: Light) -> dict[str, str]:
         made = {} if is_free else pieces(gold, light.units)
     else:
         made = words(gold)
+    if (unmarked := MARKED.sub(r"\1", gold)) != gold:
+        made["the gold without the marks behind its letters"] = unmarked
     return {label: framed(case, text) for label, text in made.items() if plain(text) != plain(gold)}
 
 
