@@ -123,6 +123,42 @@ def test_where_no_reply_is_survived_two_are_named_and_the_rest_is_left(
         assert "each of the first 2 replies ended its process" in reports[each].reason
 
 
+CALLED = """
+@vf.reward(weight=1.0)
+async def correct(self, trace: vf.Trace) -> float:
+    {seen}
+    return float((trace.last_reply or "").strip() == self.data.answer)
+"""
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize(
+    ("seen", "alone", "in_episodes"),
+    [
+        ("pass", 1.0, None),
+        ("if not trace.calls: return 0.0", 0.0, 1.0),
+        ("if trace.calls: return 0.5", 1.0, 0.5),
+    ],
+    ids=["the same", "paid in episodes alone", "paid otherwise in episodes"],
+)
+def test_where_episodes_pay_otherwise_replies_are_played(bed, tmp_path, seen, alone, in_episodes):
+    root = make_environment(tmp_path, name="called", task=CALLED.format(seen=seen))
+
+    async def compared(loaded: Loaded) -> tuple[float | None, float | None]:
+        tasks = await loaded.tasks(0, 3)
+        async with open_bench(loaded, tasks, bed.gateway, patience=SHORTLY) as bench:
+            first = await bench.sample()
+            if await bench.is_told_alone(first):
+                return first.cases[0].best, None
+            return first.cases[0].best, (await bench.in_episodes().sample()).cases[0].best
+
+    loaded = bed.do(bed.load(root))
+    try:
+        assert bed.do(compared(loaded)) == (alone, in_episodes)
+    finally:
+        bed.do(loaded.pool.close())
+
+
 DICE = """
 @vf.reward(weight=1.0)
 async def correct(self, trace: vf.Trace) -> float:

@@ -14,7 +14,7 @@ from envwright.probe.case import Sample
 from envwright.probe.data.own_check import Checked
 from envwright.probe.episode_scorer import EpisodeScorer, needs_episodes, unscorable
 from envwright.probe.forms import NO_READERS, Readers
-from envwright.probe.gold import NO_REPLIES, find_gold
+from envwright.probe.gold import NO_REPLIES, field_of, find_gold, says
 from envwright.probe.host_scorer import HostScorer
 from envwright.probe.patience import PATIENT, Patience
 from envwright.probe.play import Stage, measured_seat
@@ -70,13 +70,18 @@ class Bench:
             *(scorer, self.environment, drawn), field=gold_field, solved=solved, readers=readers
         )
 
-    async def is_told_alone(self, sample: Sample) -> bool:
+    async def is_told_alone(self, sample: Sample, readers: Readers = NO_READERS) -> bool:
         """Whether a reply that is scored by itself earns what it earns at the end of an episode,
         as far as a few of them show. Where scores differ by chance, they show nothing."""
         if self.unscorable or not isinstance(self.scorer, HostScorer):
             return True
         cases = sample.cases[:COMPARED]
         tries = [Try(c.task.index, said) for c in cases for said in (c.said, IDLE) if said]
+        # A gold that is not paid may be paid there, in one of its wordings.
+        for case in [case for case in cases if case.best is not None and case.best <= 0][:1]:
+            field = field_of(case.task.row, sample.gold_field)
+            said = says(case.task, field, NO_REPLIES, sample.form, readers)
+            tries += [Try(case.task.index, wording) for _, wording in said]
         told, again = await self.scorer.score(tries), await self.scorer.again(tries)
         played = await EpisodeScorer(self.stage, self.tasks).again(tries)
         return not any(

@@ -186,7 +186,7 @@ async def find_golds(
         )
 
     sample = await sample_on(bench)
-    if await bench.is_told_alone(sample):
+    if await bench.is_told_alone(sample, readers):
         return bench, sample
     probing.say("a reply earns another reward in an episode than by itself: all are played")
     bench = bench.in_episodes()
