@@ -67,6 +67,13 @@ class Pool:
             self._begin()
         return least
 
+    def narrow(self) -> None:
+        """From now on one process serves all who share one, and what it remembers is told to
+        all of them."""
+        self._most = 1
+        for host in self._shared[1:]:
+            host.retire()
+
     def _begin(self) -> asyncio.Task[HostProcess]:
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._add())

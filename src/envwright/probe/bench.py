@@ -152,6 +152,8 @@ async def open_bench(
     if judge is not None:
         grant.played = dict.fromkeys(played, judge)
     served = tuple(task for task in tasks if task.unserved is None)
+    # What a reply earns is compared with what it earned before in the same process.
+    loaded.pool.narrow()
     if loaded.environment.staged:
         patience = patience.with_programs()
     stage = Stage(loaded, gateway.open(grant), patience, played)
