@@ -72,8 +72,9 @@ class Bench:
 
     async def is_told_alone(self, sample: Sample, readers: Readers = NO_READERS) -> bool:
         """Whether a reply that is scored by itself earns what it earns at the end of an episode,
-        as far as a few of them show. Where scores differ by chance, they show nothing."""
-        if self.unscorable or not isinstance(self.scorer, HostScorer):
+        as far as a few of them show. Where scores differ by chance, they show nothing, and a
+        judge is not asked for it."""
+        if self.unscorable or self.environment.judges or not isinstance(self.scorer, HostScorer):
             return True
         cases = sample.cases[:COMPARED]
         tries = [Try(c.task.index, said) for c in cases for said in (c.said, IDLE) if said]
