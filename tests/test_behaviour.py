@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shlex
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -268,6 +269,7 @@ def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
 
 REWARDS = """
 import re
+import shlex
 
 SECTION = re.compile(r"Confidence: (\\d+)%")
 
@@ -395,6 +397,11 @@ def test_a_cache_that_forgets_the_task_is_seen_where_another_reply_comes_first()
     afresh, replayed = (asyncio.run(repeat(each, again)) for each in (fresh(), fresh()))
     reports = read_repeats(sample, Repeated(again, first, afresh, replayed))
     assert [report.rule for report in reports if report.findings] == ["EW402"]
+    (found,) = findings(reports, "EW402")
+    rows = shlex.split(found.reproduce.partition("; ")[2])[2]
+    said = re.findall(r"'task': '(\d+)', 'reply': '(\w+)'", rows)
+    task, reply = said.pop()
+    assert said and all((task == other) != (reply == words) for other, words in said)
 
 
 def test_without_a_fresh_process_repeats_are_unfinished():

@@ -73,9 +73,24 @@ def replay(sample: Sample, index: int, replies: Sequence[Json], times: int = 1) 
 
 def again_and_again(sample: Sample, each: Try) -> str:
     """A command that scores the same reply four times in one process."""
+    return in_one_process(sample, f"[{row_of(each)}] * 4")
+
+
+def after_others(sample: Sample, each: Try, others: Sequence[Try]) -> str:
+    """Commands that score a reply by itself, and behind others in one process."""
+    rows = ", ".join(map(row_of, (*others, each)))
+    alone = reproduce(sample, each.index, each.reply)
+    return f"{alone}; {in_one_process(sample, f'[{rows}]')}"
+
+
+def row_of(each: Try) -> str:
+    """A row of replies to be scored, as a Python expression."""
+    return f"json.dumps({{'task': '{each.index}', 'reply': {compact(each.reply)}}})"
+
+
+def in_one_process(sample: Sample, rows: str) -> str:
     name = sample.name or shlex.quote(sample.environment.name)
-    row = f"json.dumps({{'task': '{each.index}', 'reply': {compact(each.reply)}}})"
-    program = f"import json; print('\\n'.join([{row}] * 4))"
+    program = f"import json; print('\\n'.join({rows}))"
     return (
         f"python3 -c {shlex.quote(program)} > replies.jsonl && "
         f"envwright env score {name} --replies replies.jsonl"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envwright.finding import Finding, Severity
 from envwright.probe.case import Sample
-from envwright.probe.evidence import again_and_again, finding, quoted, value_of
+from envwright.probe.evidence import after_others, again_and_again, finding, quoted, value_of
 from envwright.probe.rule import Check, Extent, Report, Rule
 from envwright.probe.scoring import Scorer, Told, Tried, Try, is_same
 
@@ -43,6 +43,9 @@ REMEMBERS = Rule(
 MOST_TRIES = 60
 
 Pass = Sequence[Tried | None]
+
+OF_OTHERS = "in a process that has scored other replies before and in a fresh one"
+MOST_OTHERS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ def explained(repeated: Repeated) -> tuple[Rule, str]:
     if [*repeated.differing(repeated.at_first), *repeated.differing(repeated.afresh)]:
         return NOT_DETERMINISTIC, "when it is scored again in the same process"
     if follows:
-        return REMEMBERS, "in a process that has scored other replies before and in a fresh one"
+        return REMEMBERS, OF_OTHERS
     return NOT_DETERMINISTIC, "in different processes, whose hashes differ"
 
 
@@ -150,4 +153,11 @@ def differs(
         f"{' and '.join(values[:3])} {how}; {count} of {len(repeated.tries)} replies differ",
         quote=values[-1],
     )
-    return told.model_copy(update={"reproduce": again_and_again(sample, each)})
+    # What is kept may be kept by the task or by the reply.
+    alike = [t for t in repeated.tries if (t.index == each.index) != (t.reply == each.reply)]
+    others = sorted(alike, key=lambda other: other.index == each.index)
+    if how == OF_OTHERS and others:
+        command = after_others(sample, each, others[:MOST_OTHERS])
+    else:
+        command = again_and_again(sample, each)
+    return told.model_copy(update={"reproduce": command})
