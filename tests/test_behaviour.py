@@ -269,7 +269,6 @@ def test_a_part_that_does_nothing_is_told(parts, weights, said, words):
 
 REWARDS = """
 import re
-import shlex
 
 SECTION = re.compile(r"Confidence: (\\d+)%")
 
