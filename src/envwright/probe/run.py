@@ -108,7 +108,9 @@ async def run_probes(
     told = dict(await bench.scorer.score(by_task(sample, [golds, *wanted.values()])))
     scored, seconds = len(told), time.monotonic() - begun
     notice(f"scored {scored} replies in {seconds:.1f} s")
+    notice("scoring some of them again, in this process and in fresh ones")
     repeated = await repeats(bench, sample, told)
+    notice("trying odd, long and growing replies")
     odd = await crash(bench.scorer, sample, suspected)
     told |= {**odd, **bench.stage.toll.culprits}
     stopped = bench.scorer.stopped
@@ -126,6 +128,8 @@ async def run_probes(
     if (why := bench.stage.toll.too_much(bench.stage.patience)) is not None:
         reports += unfinished(EPISODE_RULES, why)
     else:
+        if sample.environment.episodic or sample.environment.tools:
+            notice("playing episodes")
         reports += await look_at_episodes(bench, sample, documents)
     if (spoiled := bench.spoiled) is not None:
         return Probed((*unfinished(rules, spoiled), *judged), told, scored, seconds)
