@@ -28,6 +28,12 @@ def paid(reply, answer):
         (r'import re; re.findall(r"\[\[(.+?)\]\]", reply)', "Like this: [[d5]].", "[[e4]]"),
         (r'import re; re.search(r"(\w\d), over\.", reply)', "End: d5, over.", "e4, over."),
         (r'import re; re.search("square *[:=] *(..)", reply)', "Square: and it.", "Square: e4"),
+        (r'import re; re.fullmatch("MOVE (..)", reply)', "Its move, as MOVE d5.", "MOVE e4"),
+        (
+            r'import re; re.fullmatch(r"Why:[^\n]*\nTo: (..)\nDone\.", reply)',
+            "Lines: Why: and a reason, then To: and the square, then Done.",
+            "Why:\nTo: e4\nDone.",
+        ),
     ],
 )
 def test_the_place_is_the_codes_and_the_words_are_the_requests(code, request_text, said):
@@ -63,6 +69,21 @@ def read(reply):
 def test_several_lines_are_said_together():
     said = wordings(LINES, "Two lines, Why: and a reason, To: and the square.")
     assert "Why: a\nTo: e4" in said
+
+
+def test_a_mapping_has_the_key_that_is_looked_for():
+    code = """
+def read(reply):
+    key, _, value = reply.partition(":")
+    return value.strip() if key == "square" else None
+"""
+    assert "square: e4" in wordings(code, "A YAML mapping with the key square.")
+
+
+def test_however_a_pattern_repeats_itself_its_text_is_short():
+    pattern = "(?:" * 6 + "a{200}" + "){200}" * 6 + "(b)"
+    code = f"import re; re.search({pattern!r}, reply)"
+    assert all(len(each) < 1000 for each in wordings(code, "aaa"))
 
 
 def test_an_object_has_the_keys_that_are_read():

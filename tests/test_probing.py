@@ -252,6 +252,25 @@ def test_tools_that_break_lead_out_or_tell_the_gold_are_named(bed, tmp_path):
     assert len(reports["EW601"].findings) == 1
 
 
+@pytest.mark.audit
+def test_a_tool_that_ends_the_episode_hides_no_other(bed, tmp_path):
+    root = make_environment(tmp_path, name="badtools", source=TOOL_USE)
+    quits = """
+    @vf.tool
+    def list_all(self, kind: str) -> str:
+        raise SystemExit(3)
+
+    @vf.tool
+    def read("""
+    tools = TOOLS.replace("\n    @vf.tool\n    def read(", quits, 1)
+    (root / "badtools" / "tools.py").write_text(textwrap.dedent(tools))
+    _, reports = run(bed, root)
+    said = [finding.statement for finding in reports["EW601"].findings]
+    assert any("'t_list_all' raises" in each and "the episode ends of it" in each for each in said)
+    assert any("'t_divide' raises" in each for each in said)
+    assert {"EW602", "EW605"} <= set(hits(reports))
+
+
 TALK = """
 import verifiers as vf
 from datasets import Dataset

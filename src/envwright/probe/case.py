@@ -32,6 +32,8 @@ class Sample:
     """What every row writes before and behind its gold, which is known without it."""
     alone: frozenset[str] = frozenset()
     """Rewards whose source sees the last reply alone: no turn and no tool moves them."""
+    is_played: bool = False
+    """Whether every reply was said in an episode, which pays otherwise than scoring it does."""
     name: str = ""
     """The environment as the user called it, with its arguments: ready for a shell.
     Where it is empty, the environment's own name is meant."""

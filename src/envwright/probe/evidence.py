@@ -44,7 +44,9 @@ def cited(case: Case, reply: str, quote: str, signal: str = TOTAL) -> ReplyCitat
 
 
 def reproduce(sample: Sample, index: int, reply: str) -> str:
-    """A command that scores the same reply again."""
+    """A command that scores the same reply again, in an episode where only that tells."""
+    if sample.is_played:
+        return replay(sample, index, [{"content": reply}])
     name = sample.name or shlex.quote(sample.environment.name)
     score = f"envwright env score {name} --task {index}"
     if reply.isprintable() and len(reply) <= ON_A_LINE:

@@ -137,7 +137,10 @@ async def probe(probing: Probing) -> Seen:
         # Nobody else tries to read it.
         package = package.without_code
     again = await keys_twice(probing, tasks)
-    reports = [*files, LOADED, *load_reports(package, tasks, again, probing.place)]
+    loads = load_reports(package, tasks, again, probing.place)
+    # Of all that there are, also those that were not read.
+    loads = [e.model_copy(update={"of": total}) if e.unit == "tasks" else e for e in loads]
+    reports = [*files, LOADED, *loads]
     async with open_bench(loaded, tasks, probing.gateway, judge=probing.judge) as bench:
         sampled = spread(bench.tasks, probing.count)
         bench, gold = await find_golds(probing, bench, sampled, package)
@@ -190,7 +193,7 @@ async def find_golds(
         return bench, sample
     probing.say("a reply earns another reward in an episode than by itself: all are played")
     bench = bench.in_episodes()
-    return bench, await sample_on(bench)
+    return bench, replace(await sample_on(bench), is_played=True)
 
 
 async def read_tasks(loaded: Loaded) -> list[Task]:

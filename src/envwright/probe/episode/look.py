@@ -7,6 +7,7 @@ from envwright.finding import Finding
 from envwright.probe.bench import Bench
 from envwright.probe.case import Case, Sample
 from envwright.probe.data.text import leaves
+from envwright.probe.episode.caller import Caller
 from envwright.probe.episode.ends import NO_END, endless
 from envwright.probe.episode.record import has_word
 from envwright.probe.episode.tool import (
@@ -15,7 +16,6 @@ from envwright.probe.episode.tool import (
     Called,
     Tool,
     call_of,
-    calls_in,
     ordinary_calls,
     tools_of,
     value_for,
@@ -109,22 +109,21 @@ async def look_at_tools(
         wily = [
             call_of(t.name, given) for t in tools for given in wily_calls(t, source, plain_call(t))
         ]
-        done = [reply_of(case.said or "done")]
-        played = await bench.stage.play(case.task, [reply_of(None, *ordinary, *asking), *done])
-        lured = await bench.stage.play(case.task, [reply_of(None, *wily), *done]) if wily else None
-        told = calls_in(played)
+        # Where even talk alone has a problem, it is none of a tool's.
+        caller = Caller(bench.stage, case, is_fair=seen.problem is None and seen.ended is None)
+        plain, told = await caller.call(ordinary), await caller.call(asking)
+        lured = await caller.call(wily)
         again = calling(sample, case)
-        found[BREAKS.id] += breaks(case, told[: len(ordinary)], again)
-        if played.ended is not None:
-            troubles[BREAKS.id] = last_line(played.ended)
+        found[BREAKS.id] += breaks(case, plain, again)
+        if caller.trouble:
+            troubles |= dict.fromkeys((BREAKS.id, ESCAPES.id, IN_VIEW.id), caller.trouble)
+        elif caller.fatal:
+            troubles[ESCAPES.id] = f"not tried on tools that end the episode: {caller.fatal}"
         field = field_of(case.task.row, sample.gold_field)
-        found[IN_VIEW.id] += in_answers(case, told, field, again)
+        found[IN_VIEW.id] += in_answers(case, [*plain, *told], field, again)
         found[IN_VIEW.id] += in_descriptions(case, tools, field, again)
-        records.append([*in_records(case, told, again)])
-        if lured is not None:
-            found[ESCAPES.id] += escapes(case, calls_in(lured), source, again)
-            if lured.ended is not None:
-                troubles[ESCAPES.id] = last_line(lured.ended)
+        records.append([*in_records(case, [*plain, *told], again)])
+        found[ESCAPES.id] += escapes(case, lured, source, again)
         if found[BREAKS.id] or found[ESCAPES.id]:
             break
     if all(records) and not found[IN_VIEW.id]:

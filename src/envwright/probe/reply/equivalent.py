@@ -87,16 +87,19 @@ def forms(case: Case) -> list[Form]:
         return []
     before, behind = ends
     is_bare = not before.strip() and not behind.strip()
-    made = [*inner(gold, is_bare), *([] if is_bare else [spaced(gold)])]
+    made = [*inner(gold, is_bare), *([] if is_bare else [spaced(gold, behind)])]
     whole = [Form(form.label, f"{before}{form.reply}{behind}", form.unless) for form in made]
-    if not is_bare and not is_shown(before + behind, request_of(case.task)):
+    if not is_bare and not is_shown(f"{before} {behind}", request_of(case.task)):
         free = (EXACT, ALONE, SPELLING, FORMED)
         whole.append(Form("outside of a form that the request does not show", gold, free))
     return [*whole, *outer(case.said, gold, is_bare, behind)]
 
 
-def spaced(gold: str) -> Form:
-    return Form("with spaces around it inside of its form", f" {gold} ", (EXACT,))
+def spaced(gold: str, behind: str) -> Form:
+    """Between two ends spaces are nobody's business; on a line by itself they may be."""
+    is_closed = bool(behind.strip()) and not behind.startswith("\n")
+    unless = (EXACT,) if is_closed else (EXACT, ALONE, FORMED)
+    return Form("with spaces around it inside of its form", f" {gold} ", unless)
 
 
 def inner(gold: str, is_bare: bool) -> list[Form]:

@@ -98,11 +98,13 @@ class RefusedGold:
         how = (
             "said as other tasks' golds are paid" if otherwise else "in none of the wordings tried"
         )
+        is_paid = all((pay.best(each) or 0.0) > 0 for each in refused)
+        does = "earns no more than a wrong answer" if is_paid else "is not paid as an answer"
         return [
             finding(
                 REFUSED_GOLD,
                 pay,
-                f"the gold is not paid as an answer on {len(refused)} of {len(cases)} tasks, {how}",
+                f"the gold {does} on {len(refused)} of {len(cases)} tasks, {how}",
                 [(case, self._said(cases, case)) for case in refused],
             )
         ]
@@ -162,7 +164,7 @@ def usual_frame(cases: Sequence[Case]) -> Frame | None:
 
 
 def shown_to(cases: Sequence[Case], ends: Frame) -> bool:
-    return all(is_shown("".join(ends), request_of(case.task)) for case in cases)
+    return all(is_shown(" ".join(ends), request_of(case.task)) for case in cases)
 
 
 def plainly(cases: Sequence[Case], asked: Frame | None) -> list[tuple[Case, str]]:

@@ -27,9 +27,12 @@ def request_of(task: Task) -> str:
     return f"{system_of(task)}\n{task.prompt}"
 
 
+MARKS = re.compile(r"\w{2,}|[^\w\s]{2,}|[#`\[\]{}<>|]")
+
+
 def is_shown(marks: str, request: str) -> bool:
     """Whether the request holds any word or sign of what stands around a gold."""
-    return any(mark.lower() in request.lower() for mark in re.findall(r"\w{2,}|#+|`+", marks))
+    return any(mark.lower() in request.lower() for mark in MARKS.findall(marks))
 
 
 def any_of(*phrases: str) -> re.Pattern[str]:
@@ -48,6 +51,7 @@ ALONE = any_of(
     r"\bwithout (any|an|explanations?|explaining|further|words|units|text)\b",
     r"\b(do not|don't|never) (add|include|write|explain|say|use)\b",
     r"\bmust be\b",
+    r"\b(reply|answer|respond|write it) in (exactly )?(\w+) lines?\b",
 )
 """The answer is to stand by itself."""
 

@@ -32,6 +32,9 @@ class Blank:
     sample: str
     """Something that fits in."""
     behind: str
+    all_before: str
+    """A text that the pattern matches from its beginning up to here."""
+    all_behind: str
 
 
 def matched_by(pattern: str) -> str:
@@ -55,6 +58,8 @@ def blanks_of(pattern: str) -> list[Blank]:
             before="".join(reversed([*own_words(reversed(laid[:at]))])),
             sample=text,
             behind="".join(own_words(laid[at + 1 :])),
+            all_before="".join(each for each, _ in laid[:at]),
+            all_behind="".join(each for each, _ in laid[at + 1 :]),
         )
         for at, (text, role) in enumerate(laid)
         if role is Role.BLANK
@@ -110,7 +115,8 @@ def pieces(parsed: Sequence[tuple[Any, Any]]) -> Iterator[str]:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 least, most, inner = value
                 times = max(least, min(int(most), 1))
-                yield "".join(pieces(inner)) * min(times, LONGEST)
+                text = "".join(pieces(inner))[:LONGEST]
+                yield (text * min(times, LONGEST))[:LONGEST]
             case "ATOMIC_GROUP":
                 yield from pieces(value)
             case _:

@@ -1,0 +1,60 @@
+"""`Caller`: calls of tools in an episode, and which of them ended it."""
+
+from collections.abc import Sequence
+
+from envwright.probe.case import Case
+from envwright.probe.episode.tool import Called, calls_in, parsed
+from envwright.probe.play import Played, Stage, reply_of
+from envwright.record import Json, mapping
+
+
+class Caller:
+    """Calls are made together, and one by one where that ends the episode: a tool that does must
+    not hide the others."""
+
+    def __init__(self, stage: Stage, case: Case, *, is_fair: bool) -> None:
+        self._stage = stage
+        self._case = case
+        self._is_fair = is_fair
+        """Whether an episode without calls has no problem of its own."""
+        self._fatal: dict[str, None] = {}
+        self.trouble = ""
+        """Why nothing is known of any tool."""
+
+    @property
+    def fatal(self) -> str:
+        """The tools that end it."""
+        return ", ".join(self._fatal)
+
+    async def call(self, wanted: Sequence[Json]) -> list[Called]:
+        asked = [call for call in wanted if call["name"] not in self._fatal]
+        if not asked:
+            return []
+        played = await self._play(*asked)
+        if (why := end_of(played)) is None:
+            return calls_in(played)
+        if not self._is_fair:
+            self.trouble = why
+            return calls_in(played)
+        return [told for call in asked for told in await self._call_alone(call)]
+
+    async def _call_alone(self, call: Json) -> list[Called]:
+        name = str(call["name"])
+        if name in self._fatal:
+            return []
+        played = await self._play(call)
+        if (why := end_of(played)) is None:
+            return calls_in(played)
+        self._fatal[name] = None
+        given = mapping(parsed(str(call["arguments"])))
+        return [Called(name, given, "", f"the episode ends of it: {why}")]
+
+    async def _play(self, *calls: Json) -> Played:
+        done = reply_of(self._case.said or "done")
+        return await self._stage.play(self._case.task, [reply_of(None, *calls), done])
+
+
+def end_of(played: Played) -> str | None:
+    """Why an episode came to no good end, on one line."""
+    why = played.ended or played.problem
+    return None if why is None else (why.strip().splitlines() or [""])[-1][:300]
