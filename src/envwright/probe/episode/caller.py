@@ -7,6 +7,8 @@ from envwright.probe.episode.tool import Called, calls_in, parsed
 from envwright.probe.play import Played, Stage, reply_of
 from envwright.record import Json, mapping
 
+NEARLY = 0.9
+
 
 class Caller:
     """Calls are made together, and one by one where that ends the episode: a tool that does must
@@ -31,7 +33,7 @@ class Caller:
         if not asked:
             return []
         played = await self._play(*asked)
-        if (why := end_of(played)) is None:
+        if (why := self._end_of(played, len(asked))) is None:
             return calls_in(played)
         if not self._is_fair:
             self.trouble = why
@@ -43,18 +45,21 @@ class Caller:
         if name in self._fatal:
             return []
         played = await self._play(call)
-        if (why := end_of(played)) is None:
+        if (why := self._end_of(played, 1)) is None:
             return calls_in(played)
         self._fatal[name] = None
         given = mapping(parsed(str(call["arguments"])))
         return [Called(name, given, "", f"the episode ends of it: {why}")]
 
+    def _end_of(self, played: Played, calls: int) -> str | None:
+        """Why the episode came to no good end, on one line."""
+        seconds = self._stage.patience.episode_seconds
+        if (why := played.ended or played.problem) is not None:
+            return (why.strip().splitlines() or [""])[-1][:300]
+        if len(calls_in(played)) < calls and played.seconds >= NEARLY * seconds:
+            return f"no answer within {seconds:g} s"
+        return None
+
     async def _play(self, *calls: Json) -> Played:
         done = reply_of(self._case.said or "done")
         return await self._stage.play(self._case.task, [reply_of(None, *calls), done])
-
-
-def end_of(played: Played) -> str | None:
-    """Why an episode came to no good end, on one line."""
-    why = played.ended or played.problem
-    return None if why is None else (why.strip().splitlines() or [""])[-1][:300]

@@ -102,6 +102,9 @@ async def look_at_tools(
         tools = tools_of(seen)
         if not tools:
             why = seen.ended or seen.problem or "no tool was offered to the agent"
+            if any(found.values()):
+                # One that hangs may be what all of them share.
+                return
             troubles |= dict.fromkeys((BREAKS.id, ESCAPES.id, IN_VIEW.id), last_line(why))
             return
         ordinary = [call_of(t.name, given) for t in tools for given in ordinary_calls(t)]
