@@ -403,6 +403,16 @@ def test_a_cache_that_forgets_the_task_is_seen_where_another_reply_comes_first()
     assert said and all((task == other) != (reply == words) for other, words in said)
 
 
+def test_what_earns_a_part_is_scored_again():
+    """Of many replies few earn a part, and only those may depend on a hash."""
+    told = {Try(n % 6, f"wrong {n}"): Tried(0.0) for n in range(3000)}
+    told |= {Try(n, "gold"): Tried(1.0) for n in range(6)}
+    told |= {Try(2, f"half {n}"): Tried(0.5) for n in range(3)}
+    again = worth_repeating(sample_of(), told)
+    assert sum(each.reply.startswith("half") for each in again) == 3
+    assert len(again) == 60
+
+
 def test_without_a_fresh_process_repeats_are_unfinished():
     repeated = Repeated(TRIES, passes(*ONE), why_not="2 of 6 tasks are other ones")
     assert {r.extent for r in read_repeats(sample_of(), repeated)} == {Extent.UNFINISHED}

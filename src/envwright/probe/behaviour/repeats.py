@@ -14,7 +14,7 @@ from envwright.finding import Finding, Severity
 from envwright.probe.case import Sample
 from envwright.probe.evidence import after_others, again_and_again, finding, quoted, value_of
 from envwright.probe.rule import Check, Extent, Report, Rule
-from envwright.probe.scoring import Scorer, Told, Tried, Try, is_same
+from envwright.probe.scoring import SLACK, Scorer, Told, Tried, Try, is_same
 
 NOT_DETERMINISTIC = Rule(
     id="EW401",
@@ -22,8 +22,8 @@ NOT_DETERMINISTIC = Rule(
     defect="not-deterministic",
     check=Check.REWARD_DESIGN,
     severity=Severity.FAIL,
-    tries="gold, wrong and odd replies again, in the same process and in fresh ones with "
-    "another PYTHONHASHSEED",
+    tries="gold, wrong, partly right and odd replies again, in the same process and in fresh "
+    "ones with another PYTHONHASHSEED",
     hit="the same reply to the same task earns differently, and no history explains it",
     why="the model learns noise, and two measurements cannot be compared",
     exempt="rewards that ask a judge",
@@ -73,8 +73,8 @@ class Repeated:
 
 
 def worth_repeating(sample: Sample, told: Told) -> tuple[Try, ...]:
-    """Some of what was told: golds, the same words where they are wrong, and other replies of many
-    tasks; nothing that ended."""
+    """Some of what was told: golds, the same words where they are wrong, what earns a part, and
+    other replies of many tasks; nothing that ended."""
     golds = [Try(case.task.index, case.said) for case in sample.cases if case.said is not None]
     ended = {each for each, tried in told.items() if tried.ended is not None}
     live = [each for each in told if each not in ended and len(each.reply) < 5000]
@@ -83,8 +83,30 @@ def worth_repeating(sample: Sample, told: Told) -> tuple[Try, ...]:
     right = {*known}
     words = {each.reply for each in known[: MOST_TRIES // 3]}
     wrong = [each for each in live if each.reply in words and each not in right]
-    chosen = [*known[: MOST_TRIES // 3], *spread(wrong, MOST_TRIES // 6), *live[::step]]
+    # Dice may move nothing but what is neither right nor wrong.
+    partly = earning_a_part([each for each in live if each not in right], told)
+    chosen = [
+        *known[: MOST_TRIES // 3],
+        *spread(wrong, MOST_TRIES // 6),
+        *spread(partly, MOST_TRIES // 6),
+        *live[::step],
+    ]
     return tuple(dict.fromkeys(chosen))[:MOST_TRIES]
+
+
+def earning_a_part(tries: Sequence[Try], told: Told) -> list[Try]:
+    """Those that earn more than the least on their task, and less than the most."""
+    earned: dict[int, list[float]] = {}
+    for each, tried in told.items():
+        if tried.reward is not None:
+            earned.setdefault(each.index, []).append(tried.reward)
+    ends = {index: (min(rewards), max(rewards)) for index, rewards in earned.items()}
+    return [
+        each
+        for each in tries
+        if (reward := told[each].reward) is not None
+        and ends[each.index][0] + SLACK < reward < ends[each.index][1] - SLACK
+    ]
 
 
 def spread(tries: Sequence[Try], most: int) -> Sequence[Try]:
